@@ -59,9 +59,11 @@ Rows of a batch in which a perplexity is measured: each starts from zeros and ca
 its states, as in training.
 """
 
-Paragraphs = Literal["line", "blank"]
-LINE, BLANK = "line", "blank"
-"""A paragraph is a line; or it ends at a blank line, and its lines are joined."""
+Quoting = Annotated[
+    Literal["minimal", "none"],
+    "what a quotation mark is in CSV and TSV: around a cell with a separator, a line break"
+    " or a mark, which is doubled (`minimal`), or a character like any other (`none`)",
+]
 
 PAIR_GROUP = "UID"
 """The field of BLiMP's lines with the name of their phenomenon."""

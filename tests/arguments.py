@@ -146,7 +146,7 @@ TYPES = {
         " orthonormal_input packed private Elmo.embed.progress"
         " Elmo.embed_sentences.progress shuffle spans sum_losses sum_token_losses"
         " tensors trainable use_skip_connections variational_dropout verbose verbs_only"
-        " word_vectors",
+        " word_vectors wrapped",
         "true or false",
         [0, 1, "yes", "", [], {}, np.array([True, False])],
         [True, False],
@@ -154,8 +154,8 @@ TYPES = {
     "choice": Type(
         "BlankSpacyTokenizer.language ColumnReader.language SnliReader.language"
         " SquadReader.language SquadTokenizer.language activation at chosen format"
-        " head_values input_format layer_norm mix mode paragraphs pieces"
-        " pooling precision scale source start_method state stored tag threshold_mode"
+        " head_values input_format layer_norm mix mode pieces"
+        " pooling precision quoting scale source start_method state stored tag threshold_mode"
         " tokenization unknown",
         "",
         ["", "nope", 1.5, True, [], ["nope"], b"all", np.array([1, 2])],
@@ -213,9 +213,9 @@ TYPES = {
     "text": Type(
         "Ancestor.licence Ancestor.name Ancestor.sha256 Ancestor.text"
         " BiLM.from_files.precision column commit_message language license"
-        " namespace repo_id revision sorting_key table"
+        " namespace repo_id revision separator sorting_key table"
         " Session.scale text text_field"
-        " vocab_namespace",
+        " vocab_namespace WordSurprisal.iter_file.column",
         "",
         [1.5, True, b"x", [], {}],
         [],

@@ -2,9 +2,11 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from elmo_tasks.errors import shown
-from elmo_tasks.settings import PathLike, Positive, expected, number
+from elmo_tasks.option_values import Quoting
+from elmo_tasks.settings import PathLike, Positive, choices, expected, number
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
@@ -63,6 +65,34 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON document instead of text"
     )
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Adds `--separator` and `--quoting`, for `read_table`."""
+    parser.add_argument(
+        "--separator",
+        type=_character,
+        metavar="CHAR",
+        help="what separates the cells of a table (default: a comma in .csv, a tab in .tsv)",
+    )
+    parser.add_argument(
+        "--quoting",
+        choices=choices(Quoting),
+        default="minimal",
+        help="what a quotation mark is in .csv and .tsv: around a cell with separators, line breaks or doubled marks"
+        " (minimal, default), or a character like any other (none)",
+    )
+
+
+def _character(text: str) -> str:
+    if len(text) != 1:
+        raise argparse.ArgumentTypeError(f"expected one character, got {text!r}")
+    return text
+
+
+def table_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The values of `add_table_options`."""
+    return {"separator": args.separator, "quoting": args.quoting}
 
 
 def add_download_limit(parser: argparse.ArgumentParser) -> None:

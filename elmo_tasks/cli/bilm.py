@@ -14,14 +14,13 @@ from elmo_tasks.cli.arguments import (
     add_device,
     add_download_limit,
     add_json,
+    add_table_options,
     location,
+    table_options,
 )
-from elmo_tasks.errors import Interrupted
 from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
-    BLANK,
     CARRY,
-    LINE,
     PERPLEXITY_ROWS,
     RESET,
     HeldOut,
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
 
 _PREPARE = (
     "Write train.*.txt.gz and heldout.*.txt.gz with one tokenised sentence per line. Inputs are text, JSON lines (both "
-    "also .gz and .zst), Parquet, or folders of these; also CSV and TSV that are named."
+    "also .gz and .zst), Parquet, or folders of these; also CSV and TSV that are named. The folder appears when the "
+    "text is complete."
 )
 _EXPORT = (
     "Write a run's best weights as the official options.json and weights.hdf5, and vocabulary.txt and softmax.hdf5 for "
@@ -59,19 +59,14 @@ _LANGUAGE_HELP = (
     "split raw text by spaCy's rules for this language, such as la (default: words are"
     " separated by blanks)"
 )
-_PARAGRAPHS_HELP = (
-    "how raw text marks paragraphs: one per line (line), or wrapped over several lines and separated by blank lines"
-    " (blank); default: detected for each file"
+_WRAPPED_HELP = (
+    "the lines of raw text are wrapped: sentences go on in the next line, and blank lines separate paragraphs (default:"
+    " each line is a paragraph)"
 )
 _FOR_MODEL_HELP = (
     "the language model that the text is for, to tune or to measure it: typographic marks that its vocabulary lacks are"
     " written as plain ones, such as ' for ’ (default: marks stay as they are)"
 )
-_PARAGRAPHS = {
-    LINE: "each line is a paragraph (--paragraphs line)",
-    BLANK: "lines are wrapped, and blank lines end paragraphs (--paragraphs blank)",
-    None: "each line is a sentence",
-}
 DESCRIPTION = (
     "Prepare text for a bidirectional language model, export a trained one, or measure it: its perplexity, the"
     " surprisal of words, minimal pairs."
@@ -123,8 +118,9 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--text-field",
         default="text",
         metavar="NAME",
-        help="field of the text in JSON lines, Parquet, CSV and TSV (default: text)",
+        help="column of the text in tables (default: text)",
     )
+    add_table_options(parser)
     add(
         "--heldout",
         type=number(HeldOut),
@@ -139,7 +135,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of processes (default: 1)",
     )
-    add("--paragraphs", choices=(LINE, BLANK), help=_PARAGRAPHS_HELP)
+    add("--wrapped", action="store_true", help=_WRAPPED_HELP)
     add("--model", type=location, metavar="MODEL", help=_FOR_MODEL_HELP)
     add_download_limit(parser)
 
@@ -149,26 +145,17 @@ def _prepare(args: argparse.Namespace) -> None:
     from elmo_tasks.pretraining.text.splits import SPLITS
     from elmo_tasks.system.terminal import terminal_bar
 
-    names = ("language", "paragraphs", "text_field", "heldout", "workers", "model")
-    options = {name: getattr(args, name) for name in names}
-    try:
-        with terminal_bar(desc="files") as bar:
+    names = ("language", "wrapped", "text_field", "heldout", "workers", "model")
+    options = {name: getattr(args, name) for name in names} | table_options(args)
+    with terminal_bar(desc="files") as bar:
 
-            def progress(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
 
-            prepared = prepare(args.inputs, args.output, progress=progress, **options)
-    except KeyboardInterrupt:
-        raise Interrupted("the same command resumes") from None
+        prepared = prepare(args.inputs, args.output, progress=progress, **options)
     for split in SPLITS:
         _print_counts(args.output, split, [getattr(one, split) for one in prepared])
-    documents = sum([one.documents for one in prepared])
-    print(f"read {documents:,} documents in {len(prepared):,} files")
-    for paragraphs, text in _PARAGRAPHS.items():
-        files_of_kind = [one.file for one in prepared if one.paragraphs == paragraphs]
-        if files_of_kind:
-            print(f"{text}: {_shortened(files_of_kind)}")
 
 
 def _print_counts(folder: str, split: str, written: Sequence["Written"]) -> None:
@@ -182,14 +169,6 @@ def _print_counts(folder: str, split: str, written: Sequence["Written"]) -> None
     print(
         f"{folder}/{split}.*.txt.gz: {files:,} files, {sentences:,} sentences, {words:,} words"
     )
-
-
-def _shortened(names: list[str]) -> str:
-    """The first three names, and the number of all."""
-    first = ", ".join(names[:3])
-    if len(names) <= 3:
-        return first
-    return f"{first}, ... ({len(names):,} files)"
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

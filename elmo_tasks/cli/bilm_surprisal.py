@@ -2,7 +2,12 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_device, add_download_limit, location
+from elmo_tasks.cli.arguments import (
+    add_device,
+    add_download_limit,
+    add_table_options,
+    location,
+)
 from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
 from elmo_tasks.settings import choices
 
@@ -79,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     )
     add("--sentences", type=location, metavar="OUT", help=sums)
     add("--column", metavar="NAME", help=_COLUMN_HELP)
+    add_table_options(parser)
     add("--keep", metavar="NAMES", help=_KEEP_HELP)
     add("--regions", type=_mark, metavar="MARK", help=_REGIONS_HELP)
     add("--state", choices=(RESET, CARRY), default=RESET, help=_STATE_HELP)

@@ -5,7 +5,7 @@ numpy and h5py.
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_device, add_ray, location
+from elmo_tasks.cli.arguments import add_device, add_ray, add_table_options, location
 from elmo_tasks.cli.layer_sources import add_source_options
 from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
@@ -115,6 +115,7 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         help="column of a table (.csv, .tsv, .jsonl, .parquet) with the texts, or field of JSON. A table needs it;"
         " for JSON, the default is tokens",
     )
+    add_table_options(parser)
     add_source_options(parser)
     parser.add_argument(
         "--precision",

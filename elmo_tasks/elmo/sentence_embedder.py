@@ -40,7 +40,7 @@ from elmo_tasks.elmo.vectors.provenance import provenance
 from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
-from elmo_tasks.formats.text.raw_text import WHITESPACE, Tokenizer
+from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.settings import PathLike, Positive, checked
 
@@ -65,9 +65,8 @@ class Elmo:
 
     - `layers`: the source, with state `reset`. For trained mixes and `write`, it must
       have been opened from files.
-    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods can override
-      it. By default texts are split at white space, and a warning says once if a text
-      seems not to be tokenised.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`, by default by the
+      basic rule; methods can override it. A list is words, and is not split.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
     """
 
@@ -76,7 +75,7 @@ class Elmo:
         self,
         layers: Layers,
         *,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
         **sizes: Unpack[Sizes],
     ) -> None:
         self.layers = layers
@@ -95,7 +94,7 @@ class Elmo:
         model: Optional[PathLike] = None,
         *,
         device: str | int | torch.device | None = AUTO,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,
@@ -122,7 +121,7 @@ class Elmo:
         weight_file: Optional[PathLike] = None,
         *,
         device: str | int | torch.device | None = AUTO,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,

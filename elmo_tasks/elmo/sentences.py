@@ -1,6 +1,5 @@
 """What users give as sentences: lists of words, or texts that a tokenizer splits."""
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,21 +11,14 @@ from elmo_tasks.formats.text.raw_text import (
     Split,
     Tokenizer,
     end_of_text,
-    is_list_of_words,
     open_tokenizer,
 )
-
-logger = logging.getLogger(__name__)
 
 Sentences = Iterable[str | Sequence[str]]
 """Lists of words, or texts, which a tokenizer splits into words."""
 
 _NO_LISTS = (str, bytes, Mapping, set, frozenset)
 """What has parts, and is no list of sentences or words."""
-
-_SAMPLED_LINES = 1000
-
-_ADVICE = "tokenizer='basic', an argument of Elmo and its methods, splits raw text"
 
 _CHOOSE = (
     'choose the column of texts: frame["text"], array[:, 0]; in a ColumnTransformer'
@@ -110,34 +102,19 @@ def word_list(value: Any) -> list[str] | None:
 class Splitter:
     """
     The one way of sentences into words, for all methods that take sentences: checks
-    them, splits texts by a tokenizer, or by another one that a call names, and warns
-    once of what seems to be a mistake. A tokenizer is opened once, so that it knows
-    what it has reported.
+    them, and splits texts by a tokenizer, or by another one that a call names. A
+    tokenizer is opened once, so that it knows what it has reported.
 
     # Parameters
 
-    - `advice`: ends the warning about raw text that is split at white space.
-    - `call`: what a warning calls the method that takes sentences.
     - `folding`: tokenizers split texts as if their marks were plain.
     """
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        *,
-        advice: str = _ADVICE,
-        call: str = "elmo.embed",
-        folding: Folding | None = None,
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, folding: Folding | None = None) -> None:
         self._folding = folding
-        self._advice = advice
-        self._call = call
         self._opened: dict[str, tuple[Split, str]] = {}
         self._default = self.opened(tokenizer)
-        self._warned_of_texts = False
-        self._warn_of_blanks = BlankWarning(
-            f"for a tokenizer to split it, write {call}([text]), not {call}([[text]])"
-        )
+        self._warn_of_blanks = BlankWarning()
 
     def opened(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
         """
@@ -152,7 +129,7 @@ class Splitter:
         return self._opened[tokenizer]
 
     def _open(self, tokenizer: Tokenizer) -> tuple[Split, str]:
-        split, name = open_tokenizer(tokenizer, advice=self._advice)
+        split, name = open_tokenizer(tokenizer)
         if self._folding is not None:
             split = FoldedSplit(split, self._folding)
         return split, name
@@ -176,49 +153,16 @@ class Splitter:
         return self._split(_each_checked(sentences), split)
 
     def _split(self, sentences: Iterable[Any], split: Split) -> Iterator[list[str]]:
-        """Warnings come after the first sentences, or at the end."""
-        first: list[Any] = []
         for sentence in sentences:
-            if len(first) < _SAMPLED_LINES:
-                first.append(sentence)
-                if len(first) == _SAMPLED_LINES:
-                    self._warn_of_texts(first)
             if not isinstance(sentence, str):
                 self._warn_of_blanks(sentence)
             yield words_of(sentence, split)
-        self._warn_of_texts(first)
         end_of_text(split)
-
-    def _warn_of_texts(self, sentences: list[Any]) -> None:
-        """
-        Warn once of `embed(["It", "ended", "."])`, the call of AllenNLP's
-        `embed_sentence`.
-        """
-        if self._warned_of_texts or not _are_words_of_one(sentences):
-            return
-        self._warned_of_texts = True
-        logger.warning(
-            "expected sentences, got texts of one word each, such as %r, which are read as %d sentences; for "
-            "the words of one sentence write %s([words]), for sentences of one word [[word], [word], ...]",
-            sentences[0],
-            len(sentences),
-            self._call,
-        )
 
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
     """The words of a list of words, or of a text."""
     return split(sentence) if isinstance(sentence, str) else list(sentence)
-
-
-def _are_words_of_one(sentences: list[Any]) -> bool:
-    """
-    Whether sentences are texts of one word each, as in `embed(["It", "ended", "."])`.
-    """
-    for sentence in sentences:
-        if not isinstance(sentence, str):
-            return False
-    return is_list_of_words(sentences)
 
 
 def until_the_end(
@@ -228,17 +172,8 @@ def until_the_end(
     The numbered lines of a whole text, for which warnings are due at its end. Raises
     `InputError` for lines without numbers.
     """
-    first: list[str] = []
-    for number, line in _numbered(lines):
-        if isinstance(line, str) and len(first) < _SAMPLED_LINES and line.strip():
-            first.append(line.strip())
-        yield number, line
+    yield from _numbered(lines)
     end_of_text(split)
-    if is_list_of_words(first):
-        logger.warning(
-            "each line has only one word, such as %r; expected one sentence per line",
-            first[0],
-        )
 
 
 def _numbered(lines: Any) -> Iterator[tuple[int, Line]]:

@@ -11,11 +11,11 @@ import stat
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.magic import GZIP, ZSTD
@@ -40,15 +40,19 @@ def compression(opened: io.BufferedReader) -> str | None:
     return None
 
 
-def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
+def unpacked(opened: io.BufferedReader) -> io.BufferedReader:
     """
     The contents of a file, decompressed if it is gzip or zstd. Reading raises
-    `InputError` as soon as it has unpacked to more than a hundred times its size;
     `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
-    if compression(opened) is None:
+    found = compression(opened)
+    if found is None:
         return opened
-    return io.BufferedReader(_BoundedUnpacking(opened, file, SMALL), 2**16)
+    if found == "gzip":
+        return cast(io.BufferedReader, gzip.GzipFile(fileobj=opened))
+    with needs("pyarrow"):
+        from pyarrow import CompressedInputStream
+    return io.BufferedReader(CompressedInputStream(opened, "zstd"), 2**16)
 
 
 def check_ratio(
@@ -103,7 +107,7 @@ def unpack(
         else:
             opening = nullcontext(tar)
         with opening as raw:
-            bounded = _BoundedUnpacking(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
+            bounded = _Bounded(io.BufferedReader(raw), file)  # type: ignore[arg-type]
             stream = io.BufferedReader(bounded, 2**16)
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
@@ -184,34 +188,26 @@ def _is_known(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-class _BoundedUnpacking(io.RawIOBase):
+class _Bounded(io.RawIOBase):
     """
-    The contents of a file, decompressed; an `InputError` as `check_ratio` raises it,
+    The contents of an archive, decompressed; an `InputError` as `check_ratio` raises it,
     unless the file is a pipe.
     """
 
-    def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
+    def __init__(self, opened: io.BufferedReader, file: str | Path) -> None:
         self._packed = _size(opened)
         self._file = file
-        self._least = least
-        self._unpacked = 0
-        self._read: Callable[[int], bytes | None] = opened.read
-        found = compression(opened)
-        if found == "gzip":
-            self._read = gzip.GzipFile(fileobj=opened).read1
-        elif found == "zstd":
-            with needs("pyarrow"):
-                from pyarrow import CompressedInputStream
-            self._read = CompressedInputStream(opened, "zstd").read1
+        self._count = 0
+        self._stream = unpacked(opened)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._read(len(buffer)) or b""
+        found = self._stream.read1(len(buffer))
         buffer[: len(found)] = found
-        self._unpacked += len(found)
-        check_ratio(self._unpacked, self._packed, self._file, least=self._least)
+        self._count += len(found)
+        check_ratio(self._count, self._packed, self._file, least=_SMALL_ARCHIVE)
         return len(found)
 
 

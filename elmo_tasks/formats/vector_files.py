@@ -56,7 +56,7 @@ def read_vectors(
     ends with a blank; if the number of vectors is not the header's.
     """
     with open_binary(file, VECTORS_HINT) as opened:
-        stream = unpacked(opened, file)
+        stream = unpacked(opened)
         if is_binary(stream, file):
             entries = read_binary(stream, file, width=width)
             for number, word, entry in _decoded(entries, file):

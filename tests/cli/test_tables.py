@@ -4,6 +4,7 @@ columns that `bilm surprisal` keeps; regions.
 """
 
 import csv
+import gzip
 import json
 import logging
 from functools import partial
@@ -15,6 +16,7 @@ import pytest
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.tables import TABLES
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from tests.elmo.samples import write_bilm
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
@@ -190,6 +192,54 @@ def test_rows_are_those_of_pandas(
         assert by_row[0, 1] == pytest.approx(by_row[3, 1])
 
 
+def test_separators_and_quoting(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text('t;id\n"the ;1\ncook" ;2\n')
+    options = ("--separator", ";", "--quoting", "none", "--column", "t")
+    out = tmp_path / "out"
+    elmo_tasks("elmo", file, out, *options, *bilm(folder))
+    with ElmoVectors(out) as vectors:
+        assert [vectors.tokens(0), vectors.tokens(1)] == [['"the'], ['cook"']]
+    words = ("--output", tmp_path / "words", "--model", folder / "run")
+    elmo_tasks("bilm", "surprisal", file, *options, *words)
+    found = [row["word"] for row in rows_of(tmp_path / "words")]
+    assert found == ["<S>", '"the', "</S>", "<S>", 'cook"', "</S>"]
+    text = ("--text-field", "t", "--output", tmp_path / "text", "--heldout", 0)
+    elmo_tasks("bilm", "prepare", file, *options[:4], *text)
+    [written] = (tmp_path / "text").iterdir()
+    assert gzip.decompress(written.read_bytes()) == b'"the\ncook"\n'
+
+
+def test_the_table_in_python(folder: Path, tmp_path: Path) -> None:
+    """The rows of the command, with numbers in place of text."""
+    file = tmp_path / "x.csv"
+    file.write_text('id,t\n7,"The cook | bakes."\n8,\n9,the | unseen\n')
+    words, sums = tmp_path / "words", tmp_path / "sums"
+    options = ("--column", "t", "--keep", "id", "--regions", "|")
+    outputs = ("--output", words, "--sentences", sums, "--tokenizer", "basic")
+    elmo_tasks("bilm", "surprisal", file, *options, *outputs, "--model", folder / "run")
+    surprisal = WordSurprisal.from_pretrained(folder / "run", device="cpu")
+    found = list(surprisal.iter_file(file, column="t", keep=["id"], regions="|"))
+    tables = [row for one in found for row in one.rows()], [one.sums() for one in found]
+    for name, rows in zip((words, sums), tables, strict=True):
+        for row, expected in zip(rows, rows_of(name), strict=True):
+            assert list(row) == list(expected)
+            for key, value in row.items():
+                text = "" if value is None else str(value)
+                if isinstance(value, bool):
+                    text = str(int(value))
+                if isinstance(value, float):
+                    text = f"{value:.6f}"
+                assert text == expected[key]
+    assert [row["region"] for row in tables[0]] == [
+        *(None, 1, 1, 2, 2, None),
+        *(None, 1, 2, None),
+    ]
+    with pytest.raises(InputError, match="x.csv:2: expected a text, got a list"):
+        file.write_text("t\n\"['a']\"\n")
+        list(surprisal.iter_file(file, column="t"))
+
+
 def test_a_table_of_empty_texts(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text('id,t\n1,""\n2,\n')
@@ -279,30 +329,33 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
         (("elmo", "-", out, *bilm(folder), *column), "expected a table"),
         (("bilm", "surprisal", text, *run, *column), "expected a table"),
         (("bilm", "surprisal", "-", *run, *column), "expected a table"),
-        (("bilm", "surprisal", text, *run, "--keep", "item"), "--keep needs --column"),
+        (
+            ("bilm", "surprisal", text, *run, "--keep", "item"),
+            "keep: expected a column",
+        ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,no"),
-            "expected a column 'no', got 'item', 'condition', 'sentence'",
+            "expected one column 'no', got 'item', 'condition', 'sentence'",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,word"),
-            "--keep: expected other names than those of the table's own columns, got 'word'",
+            "keep: expected each name once, and none of the table's own .*, got 'word'",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,item"),
-            "--keep: expected each name once",
+            "keep: expected each name once",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "row"),
-            "--keep: expected other names than those of the table's own columns",
+            "keep: expected each name once, and none of the table's own columns",
         ),
         (
             ("bilm", "surprisal", table, *run, *column, "--keep", "item,,a"),
-            "--keep: expected names separated by commas",
+            "expected one column '', got",
         ),
         (
             ("bilm", "surprisal", table, *run, "--column", "no"),
-            "expected a column 'no'",
+            "expected one column 'no'",
         ),
     ]
     for call, problem in calls:
@@ -316,7 +369,7 @@ def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
     out = tmp_path / "out"
     options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
     elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "--output", out, *options)
-    with pytest.raises(InputError, match=rf"x\{kind}: expected a column 'text', got"):
+    with pytest.raises(InputError, match=rf"x\{kind}: expected one column 'text', got"):
         elmo_tasks(
             "bilm", "prepare", folder / f"x/x{kind}", "--output", tmp_path / "other"
         )

@@ -321,15 +321,6 @@ def test_what_is_no_list(elmo: Elmo, sentences: Any) -> None:
         elmo.embed(sentences)
 
 
-def test_raw_text_is_reported_once_for_a_tokenizer_by_name(
-    elmo: Elmo, caplog: pytest.LogCaptureFixture
-) -> None:
-    """An embedder opens it once, so that it knows what it has reported."""
-    for _ in range(2):
-        elmo.embed(["It ended.", "Nobody came."] * 20, tokenizer="whitespace")
-    assert sum("punctuation" in record.message for record in caplog.records) == 1
-
-
 def test_one_layer_has_no_scale(elmo: Elmo) -> None:
     """Files of vectors record what a mix has learned: nothing, of one layer."""
     assert "mix" not in elmo.vector_model(1).settings()

@@ -106,117 +106,24 @@ def test_invalid_tokenizers(elmo: Elmo, tokenizer: Any, message: str) -> None:
         elmo.embed(RAW, tokenizer=tokenizer)
 
 
-LISTS_OF_WORDS: list[list[str]] = [
-    ["She", "heard", "the", "play", "."],
-    ["She", "heard", "the", "play"],
-    ["It", "ended"],
-    ["the", "play", "ended"],
-    ["Il", "pleut", "."],
-    ["我", "听", "了", "戏", "。"],
-    ["वह", "खेल", "सुना", "।"],
-    ["She", "heard", "the", "play."],
-]
-
-RAW_TEXTS: list[list[str]] = [
-    ["She heard the play."],
-    ["Hello, world"],
-    ["It ended!", "Why?"],
-    ['"It ended."'],
-    ["She heard (the play)."],
-    ["वह खेल सुना।"],
-    ["لماذا؟"],
-    ["In 1990, it ended"],
-    ["She heard the play.", ["It", "ended", "."]],
-]
-
-RIGHT_CALLS: list[list[Any]] = [
-    [],
-    ["one"],
-    ["Yes", "No"],
-    [["Yes"], ["No"]],
-    [["the"], ["play"], ["ended"], ["."]],
-    [["She", "heard", "the", "play."]],
-    ["She heard the play ."],
-    ["She heard the play"],
-    ["It ended .", "Yes"],
-    ["It is 3.14", "They don't", "He left the U.S.", "It is 5 p.m.", "the 3."],
-    ["Mr. Smith saw John Smith Jr.", "apples , pears etc.", "J. Smith"],
-    ["我听了戏。", "你好"],
-    ["我听了戏,很好!"],
-    ["สวัสดีครับ!"],
-    ["https://example.org/a,b"],
-    [". . .", "--", "?"],
-    ["No . 1 , 2"],
-]
-
-
-def warnings_of(
-    elmo: Elmo, sentences: Any, caplog: pytest.LogCaptureFixture
-) -> list[str]:
-    """What the first call logs; the others log nothing."""
-    elmo.embed(sentences)
-    found = [record.getMessage() for record in caplog.records]
-    elmo.embed(sentences)
-    elmo.embed_sentences(sentences)
-    assert len(caplog.records) == len(found)
-    return found
-
-
-@pytest.mark.parametrize("words", LISTS_OF_WORDS, ids=" ".join)
-def test_a_list_of_words_is_reported_once(
-    elmo: Elmo, words: list[str], caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("tokenizer", ["basic", "whitespace"])
+def test_raw_text_at_white_space_is_reported_once(
+    elmo: Elmo, tokenizer: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    found = warnings_of(elmo, words, caplog)
-    assert len([text for text in found if "elmo.embed([words])" in text]) == 1
-    assert f"read as {len(words)} sentences" in found[0]
-
-
-@pytest.mark.parametrize("texts", RAW_TEXTS, ids=str)
-def test_raw_text_is_reported_once(
-    elmo: Elmo, texts: list[Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    (found,) = warnings_of(elmo, texts, caplog)
-    assert "seems not to be tokenised" in found and "tokenizer='basic'" in found
-
-
-@pytest.mark.parametrize("sentences", RIGHT_CALLS, ids=str)
-def test_right_calls_are_not_reported(
-    elmo: Elmo, sentences: list[Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    assert warnings_of(elmo, sentences, caplog) == []
-
-
-@pytest.mark.parametrize("texts", RAW_TEXTS, ids=str)
-def test_raw_text_for_a_tokenizer_is_not_reported(
-    open_elmo: Callable[..., Elmo], texts: list[Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    assert warnings_of(open_elmo(tokenizer="basic"), texts, caplog) == []
-
-
-def test_a_few_attached_marks_in_tokenised_text_are_not_reported(
-    elmo: Elmo, caplog: pytest.LogCaptureFixture
-) -> None:
-    elmo.embed(["It ended , and she left ."] * 10)
-    elmo.embed(["Yahoo! Groups is theirs ."])
-    elmo.embed(["She asked Yahoo!"])
-    assert caplog.records == []
-    elmo.embed(["She heard the play."])
-    (record,) = caplog.records
-    assert "3 of 82 tokens end in punctuation" in record.getMessage()
-
-
-def test_lines_of_one_word_are_reported(
-    elmo: Elmo, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+    for _ in range(2):
+        elmo.embed([*RAW, ["It", "ended", "."]], tokenizer=tokenizer)
+        list(elmo.iter_embed(RAW, tokenizer=tokenizer))
+        elmo.embed_sentences(RAW, tokenizer=tokenizer)
     settings = {"input": "text"}
-    lines = ["She", "left", ".", "", "It", "ended", "."]
-    elmo.write(enumerate(lines, 1), tmp_path / "words", settings=settings)
-    (record,) = caplog.records
-    assert "each line has only one word, such as 'She'" in record.getMessage()
-    elmo.write(enumerate(["Mira", "Tarn"], 1), tmp_path / "names", settings=settings)
-    elmo.write([(1, "It ended.")], tmp_path / "raw", settings=settings)
-    assert "seems not to be tokenised" in caplog.records[-1].getMessage()
-    assert len(caplog.records) == 2
+    lines = enumerate(RAW, 1)
+    elmo.write(lines, tmp_path / "x", settings=settings, tokenizer=tokenizer)
+    assert len(caplog.messages) == (tokenizer == "whitespace")
+    assert all("seems not to be tokenised" in message for message in caplog.messages)
+
+
+def test_texts_are_split_by_the_basic_rule_and_lists_are_words(elmo: Elmo) -> None:
+    assert elmo.words([RAW[0], ["can't", "."]]) == [SPLIT[0], ["can't", "."]]
+    assert elmo.words([" ".join(words) for words in SPLIT]) == SPLIT
 
 
 def test_the_command_splits_as_python_does(
@@ -244,6 +151,6 @@ def test_the_command_splits_as_python_does(
             assert [vectors.tokens(0), vectors.tokens(1)] == words
     raw = [record for record in caplog.records if "not to be" in record.getMessage()]
     assert len(raw) == 2
-    assert all("--tokenizer basic" in record.getMessage() for record in raw)
+    assert all("the tokenizer basic" in record.getMessage() for record in raw)
     with pytest.raises(InputError, match="tokenizer: expected whitespace, basic"):
         elmo_tasks("elmo", tmp_path / "text", tmp_path / "x", *bilm, "--tokenizer", "x")

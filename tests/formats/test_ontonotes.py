@@ -195,27 +195,16 @@ def test_rows_of_another_document(
         list(read_documents(write(*lines)))
 
 
-def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
-    a, b, c = [row(word, document="#doc 0") for word in "abc"]
-    path = write("# made by hand", a, "# a note", b, c)
-    (sentence,) = sentences(path)
-    assert sentence.words == ("a", "b", "c")
-
-
-NOTE = "# a note of more than twelve words , which is as long as a row is"
-
-
-def test_long_comments(write: Write) -> None:
-    width = len(NOTE.split())
-    arguments = ["-"] * (width - 11)
-    (sentence,) = sentences(write(NOTE, row("a", *arguments), NOTE))
-    assert sentence.words == ("a",)
+def test_comments(write: Write) -> None:
+    """Also one of as many words as a row has columns."""
+    note = "# a note of twelve words , as many as a row"
+    (sentence,) = sentences(write(note, row("a"), "# a note", row("b"), "#c"))
+    assert sentence.words == ("a", "b")
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (row("b").replace("doc", "#", 1), "expected a word or a comment"),
         ("#Begin document (k); part 000", "expected '#begin document "),
         ("# begin document (k); part 000", "expected '#begin document "),
         ("#end document#begin document (k); part 000", "expected '#end document', got"),

@@ -1,5 +1,5 @@
 """
-Raw text: its tokenizers, their warnings and errors, and texts that are lists of words.
+Raw text: its tokenizers, their warnings and errors.
 """
 
 import sys
@@ -14,169 +14,64 @@ from elmo_tasks.formats.text.raw_text import (
     blank_pipeline,
     end_of_text,
     expected_language,
-    is_list_of_words,
     is_without_blanks,
     line_parser,
     open_tokenizer,
 )
 
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        "She left .",
-        "the cook left",
-        "Mira left",
-        "He left. She stayed. then they went",  # two sentences among seven words
-        "No , he said",
-        "— he",
-        "one two three",
-        "One two",
-        "He. she went",  # one sentence
-        "He. she. went away home",
-    ],
-)
-def test_words_of_a_sentence(texts: str) -> None:
-    assert is_list_of_words(texts.split())
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["Yes"],
-        ["Yes", "No", "Why"],
-        ["Yes.", "No.", "ok"],
-        ["Yes.", "no.", "so?", "then"],
-        ["two words", "one"],
-        ["one", "two"],
-        [],
-        ["."],
-        [" she", "left", "."],
-        ["she ", "left", "."],
-        ["she", "", "."],
-        ["She", "Left", "It"],
-        ["one", "Two"],
-        ["Yes.", "No."],
-        ["Yes!", "no?", "ok"],
-        ["He.", "she", "Went", "It."],
-    ],
-)
-def test_texts_of_one_word(texts: list[str]) -> None:
-    assert not is_list_of_words(texts)
+RAW = [
+    ["She left."],
+    ["She left!", "a", "He said: “no.”"],
+    ["a", "b", "It ended!", "Nobody came.", "(So?)"],
+    ["वह खेल सुना।"],
+    ["我听了戏，很好!"],
+]
+SPLIT = [
+    [],
+    ["", "  "],
+    ["She left ."],
+    ["Hello , world", "It ended ."],
+    ["a", "She asked Yahoo!"],
+    ["in the U.S.", "She saw Mr.", "apples , etc."],
+    ["我们 去 学校", "ひらがな"],
+    ["well-known"],
+]
 
 
-ADVICE = "use --tokenizer basic"
-
-
-def warnings_about(texts: list[str], caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What is logged while these texts are split, and at their end."""
-    split = SplitAtBlanks(ADVICE)
+@pytest.mark.parametrize("texts", RAW + SPLIT, ids=str)
+def test_raw_text_that_is_split_at_blanks_is_reported_once(
+    texts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """At the end of a text, of which most lines end in punctuation without a blank."""
+    split = SplitAtBlanks("use the tokenizer basic")
     for text in texts:
         assert split(text) == text.split()
-    split.end_of_text()
-    found = caplog.messages.copy()
-    split.end_of_text()
-    assert caplog.messages == found  # once
-    return found
-
-
-RAW = {
-    "a sentence": ["She left."],
-    "a comma": ["Hello, world"],
-    "each closing bracket": ["(left!) \"left?\" 'left:' [left;]", "{left,}"],
-    "two letters": ["an ox!"],
-    "two digits": ["in 90, he left"],
-    "three digits": ["it is 100."],
-    "a letter with a mark": ["कि।"],
-    "an unknown abbreviation": ["about abbrev."],
-    "as many separate marks, then one more": ["a ,", "Oh no!", "He left."],
-}
-"""Texts in which a punctuation mark is attached to a word."""
-
-SPLIT = {
-    "nothing": [],
-    "blank": ["", "  "],
-    "separate": ["She left ."],
-    "as many separate marks": ["She left, and , then"],
-    "an abbreviation": ["She saw Mr."],
-    "a word with a period": ["in the U.S."],
-    "one letter": ["the x!"],
-    "one digit": ["the 3!"],
-    "two digits": ["the 30."],
-    "a period within": ["She left. Then"],
-    "marks alone": [". . ! ?! ,"],
-    "a script without blanks": ["我听了戏，很好!", "สวัสดี!", "ひら!", "カナ!"],
-    "a hyphen": ["well- -known"],
-}
-"""Texts that blanks divide into words."""
-
-
-@pytest.mark.parametrize("name", RAW)
-def test_raw_text_is_reported(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    (message,) = warnings_about(RAW[name], caplog)
-    assert message.startswith("the text seems not to be tokenised: ")
-    assert message.endswith(f"; {ADVICE}")
-
-
-@pytest.mark.parametrize("name", SPLIT)
-def test_words_are_not_reported(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    assert warnings_about(SPLIT[name], caplog) == []
-
-
-def test_the_report_of_raw_text(caplog: pytest.LogCaptureFixture) -> None:
-    """
-    It comes with the third mark, before the text ends; the numbers are of all texts so
-    far.
-    """
-    split = SplitAtBlanks(ADVICE)
-    for _ in range(1000 - 3):
-        split("a")
-    split("She left.")
-    split("Oh, no")
     assert caplog.messages == []
-    split.end_of_text()
-    assert caplog.messages == []  # two of 1,001 words are a smaller share than 3 %
-    split = SplitAtBlanks(ADVICE)
-    split("She left.")
-    split("Oh, no")
-    assert caplog.messages == []
-    split("It ended!")
-    assert caplog.messages == [
-        "the text seems not to be tokenised: 3 of 6 tokens end in punctuation, such as"
-        f" 'ended!'; {ADVICE}"
-    ]
-    assert caplog.records[0].levelname == "WARNING"
-    for _ in range(3):
-        split("It ended!")
-    assert len(caplog.messages) == 1
+    for _ in range(2):
+        split.end_of_text()
+    assert len(caplog.messages) == (texts in RAW)
+    if caplog.messages:
+        assert caplog.messages[0].startswith("the text seems not to be tokenised: ")
+        assert caplog.messages[0].endswith("; use the tokenizer basic")
 
 
-@pytest.mark.parametrize(("attached", "warns"), [(3, False), (4, True)])
-def test_three_percent_of_the_words(
-    attached: int, warns: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    texts = ["word"] * (100 - attached) + ["left!"] * attached
-    assert len(warnings_about(texts, caplog)) == warns
-
-
-@pytest.mark.parametrize(("lines", "warns"), [(999, True), (1000, False)])
 def test_the_first_thousand_texts_are_looked_at(
-    lines: int, warns: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    texts = [""] * lines + ["left! left! left!"]
-    assert len(warnings_about(texts, caplog)) == warns
-
-
-def test_texts_of_several_files_are_reported_at_their_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The marks of a file do not count in the next one, its share of the words does."""
-    split = SplitAtBlanks(ADVICE)
-    split("a , b , c ,")
-    split.end_of_text()
-    split("She left.")
-    split.end_of_text()
-    assert len(caplog.messages) == 1 and "1 of 8 tokens" in caplog.messages[0]
+    split = SplitAtBlanks()
+    for text in ["a", ""] * 499 + ["It left."] * 500:
+        split(text)
+    assert caplog.messages == []
+    split("It left.")
+    assert caplog.messages == [
+        "the text seems not to be tokenised: 501 of 1000 lines end in punctuation without"
+        " a blank, such as 'left.'; the tokenizer basic splits raw text"
+    ]
+    late = SplitAtBlanks()
+    for text in ["a"] * 1000 + ["It left."] * 2000:
+        late(text)
+    late.end_of_text()
+    assert len(caplog.messages) == 1
 
 
 @pytest.mark.parametrize(
@@ -236,7 +131,7 @@ def by_letters(text: str) -> list[str]:
     ("chosen", "words", "name"),
     [
         ("whitespace", ["don't.", "So"], "white space"),
-        (SplitAtBlanks(""), ["don't.", "So"], "white space"),
+        (SplitAtBlanks(), ["don't.", "So"], "white space"),
         ("basic", ["do", "n't", ".", "So"], "basic 1"),
         ("spacy:en", ["do", "n't", ".", "So"], f"spaCy {spacy.__version__}, blank en"),
         (by_letters, list("don't. So"), "by_letters"),
@@ -244,29 +139,29 @@ def by_letters(text: str) -> list[str]:
     ],
 )
 def test_tokenizers(chosen: Any, words: list[str], name: str) -> None:
-    split, recorded = open_tokenizer(chosen, advice="")
+    split, recorded = open_tokenizer(chosen)
     assert (split("don't. So"), recorded) == (words, name)
 
 
 def test_a_language_of_spacy_is_a_tokenizer() -> None:
     language = spacy.blank("en", meta={"name": "mine"})
-    split, recorded = open_tokenizer(language, advice="")
+    split, recorded = open_tokenizer(language)
     assert split(" don't  So") == ["do", "n't", "So"]
     assert recorded == f"spaCy {spacy.__version__}, en_mine"
 
 
 @pytest.mark.parametrize("result", ["a b", None, [1], ["a", None], {"a"}])
 def test_functions_that_return_no_words(result: Any) -> None:
-    split, _ = open_tokenizer(lambda text: result, advice="")
+    split, _ = open_tokenizer(lambda text: result)
     with pytest.raises(InputError, match="a list of strings, got .* for 'some text'"):
         split("some text")
-    assert open_tokenizer(lambda text: ("a", "b"), advice="")[0]("x") == ["a", "b"]
+    assert open_tokenizer(lambda text: ("a", "b"))[0]("x") == ["a", "b"]
 
 
 @pytest.mark.parametrize("chosen", ["basics", "spacy", "", 5, None])
 def test_what_is_no_tokenizer(chosen: Any) -> None:
     with pytest.raises(InputError, match="expected whitespace, basic, spacy:LANGUAGE"):
-        open_tokenizer(chosen, advice="")
+        open_tokenizer(chosen)
 
 
 SPACY_EN = f"spaCy {spacy.__version__}, blank en"
@@ -329,7 +224,7 @@ def test_a_single_raw_text_is_reported_at_the_end(
     assert caplog.messages == []
     end_of_text(parse)
     assert len(caplog.messages) == 1
-    assert caplog.messages[0].endswith("or --tokenizer basic splits raw text")
+    assert caplog.messages[0].endswith("; the tokenizer basic splits raw text")
     end_of_text(by_letters)  # of a function there is nothing to report
 
 

@@ -10,11 +10,11 @@ from elmo_tasks.formats.text.regions import words_of_regions
 
 SMITH = ["The boy", "met J. Smith", "there."]
 
-BASIC, _ = open_tokenizer("basic", advice="")
+BASIC, _ = open_tokenizer("basic")
 TOKENIZERS = {
     "basic": BASIC,
     "whitespace": str.split,
-    "spacy:en": open_tokenizer("spacy:en", advice="")[0],
+    "spacy:en": open_tokenizer("spacy:en")[0],
 }
 
 REGION = st.lists(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.tables import (
     TABLES,
-    read_texts,
+    read_table,
     require_text,
     table_kind,
 )
@@ -58,7 +58,7 @@ def test_a_table_is_no_text(kind: str) -> None:
 
 
 def test_quotes_and_line_ends_in_cells(write: Write) -> None:
-    rows = list(read_texts(write("x.csv", STIMULI), "sentence", ["item", "condition"]))
+    rows = list(read_table(write("x.csv", STIMULI), "sentence", ["item", "condition"]))
     assert [row.text for row in rows] == [
         "The boy left.",
         'He said, "No," and\nleft.',
@@ -81,9 +81,9 @@ def test_quotes_and_line_ends_in_cells(write: Write) -> None:
     ],
 )
 def test_other_forms_of_a_file(write: Write, change: Callable[[bytes], bytes]) -> None:
-    expected = [row[1:] for row in read_texts(write("x.csv", STIMULI), "sentence")]
+    expected = [row[1:] for row in read_table(write("x.csv", STIMULI), "sentence")]
     file = write("y.csv", change(STIMULI.encode()))
-    assert [row[1:] for row in read_texts(file, "sentence")] == expected
+    assert [row[1:] for row in read_table(file, "sentence")] == expected
 
 
 CELLS = st.text(
@@ -102,39 +102,49 @@ def test_what_libraries_write(
     stream = io.StringIO()
     csv.writer(stream, delimiter=delimiter).writerows([("a", "b"), *cells])
     file.write_bytes(stream.getvalue().encode())
-    rows = list(read_texts(str(file), "b", ["a"]))
+    rows = list(read_table(str(file), "b", ["a"]))
     assert [(row.kept[0], row.text) for row in rows] == cells
     pandas.DataFrame(cells, columns=["a", "b"]).to_csv(file, sep=delimiter, index=False)
-    rows = list(read_texts(str(file), "b", ["a"]))
+    rows = list(read_table(str(file), "b", ["a"]))
     assert [(row.kept[0], row.text) for row in rows] == cells
 
 
 def test_the_same_table_in_each_format(write: Write, tmp_path: Path) -> None:
     frame = pandas.read_csv(io.StringIO(STIMULI))
     expected = [
-        row[1:] for row in read_texts(write("x.csv", STIMULI), "sentence", ["item"])
+        row[1:] for row in read_table(write("x.csv", STIMULI), "sentence", ["item"])
     ]
     frame.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
     frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True)
     frame.to_parquet(tmp_path / "x.parquet")
     for name in ("x.tsv", "x.jsonl", "x.parquet"):
-        rows = read_texts(str(tmp_path / name), "sentence", ["item"])
+        rows = read_table(str(tmp_path / name), "sentence", ["item"])
         assert [row[1:] for row in rows] == expected
 
 
 def test_empty_cells(write: Write) -> None:
     file = write("x.csv", 'a,b\n,x\n"",\n')
-    rows = list(read_texts(file, "a", ["b"]))
+    rows = list(read_table(file, "a", ["b"]))
     assert [(row.text, row.kept) for row in rows] == [("", ("x",)), ("", ("",))]
 
 
 PROBLEMS: list[tuple[str, str | bytes, str]] = [
-    ("x.csv", "a,b\n1,2\n", r"x.csv: expected a column 'text', got 'a', 'b'$"),
-    ("x.csv", "a;text\n1;2\n", r"got 'a;text' .cells of a .csv are separated by ','"),
-    ("x.tsv", "a,text\n1,2\n", r"got 'a,text' .cells of a .tsv are separated by '\\t'"),
+    ("x.csv", "a,b\n1,2\n", r"x.csv: expected one column 'text', got 'a', 'b'$"),
+    ("x.csv", "a;text\n1;2\n", r"got 'a;text' .cells are separated by ',' here; --sep"),
+    ("x.tsv", "a,text\n1,2\n", r"got 'a,text' .cells are separated by '\\t' here"),
     ("x.csv", "", "x.csv: expected a header, got an empty file"),
     ("x.csv", "\n\n", "x.csv: expected a header, got an empty file"),
-    ("x.csv", "text,text\n1,2\n", "x.csv: expected one column 'text', got 2"),
+    (
+        "x.csv",
+        "text,text\n1,2\n",
+        "x.csv: expected one column 'text', got 'text', 'text'$",
+    ),
+    (
+        "x.csv",
+        "text\n\"['She', 'left']\"\n",
+        r"x.csv:2: .*list of words.*Parquet or JSON",
+    ),
+    ("x.tsv", 'a\ttext\n1\t["a" "b"]\n', "x.tsv:2: expected a text, got a list of w"),
     ("x.csv", "a,text\n1,2\n\n1,2,3\n", "x.csv:4: expected 2 cells, got 3"),
     ("x.csv", 'a,text\n"1\n2",3\n4\n', "x.csv:4: expected 2 cells, got 1"),
     ("x.csv", 'a,text\n1,"2" x\n', "x.csv:2: invalid CSV: "),
@@ -146,7 +156,7 @@ PROBLEMS: list[tuple[str, str | bytes, str]] = [
     (
         "x.jsonl",
         '{"text": "a"}\n{"b": 1}\n',
-        "x.jsonl:2: expected a column 'text', got 'b'",
+        "x.jsonl:2: expected one column 'text', got 'b'",
     ),
     ("x.jsonl", '{"text": "a"}\n[1]\n', "x.jsonl:2: expected a JSON object, got"),
     ("x.jsonl", '{"text": \n', "x.jsonl:1: expected a JSON object, got"),
@@ -165,12 +175,34 @@ PROBLEMS: list[tuple[str, str | bytes, str]] = [
 @pytest.mark.parametrize(("name", "content", "problem"), PROBLEMS)
 def test_problems(write: Write, name: str, content: str | bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem) as error:
-        list(read_texts(write(name, content), "text"))
+        list(read_table(write(name, content), "text"))
     assert "\n" not in str(error.value)
 
 
+def test_separators_and_quoting(write: Write) -> None:
+    """Natural quotation marks, of which rules for quotes make a row of several."""
+    marks = 'a\tt\n1\t"Oh no\n2\tplain\n3\tyes" she\n4\tend\n'
+    file = write("x.tsv", marks)
+    with pytest.raises(InputError, match="x.tsv:2: invalid CSV: .*or --quoting none"):
+        list(read_table(file, "t"))
+    rows = list(read_table(file, "t", quoting="none"))
+    assert [(row.line, row.text) for row in rows] == [
+        (2, '"Oh no'),
+        (3, "plain"),
+        (4, 'yes" she'),
+        (5, "end"),
+    ]
+    [row] = read_table(write("x.csv", 'a;t\n1,5;"a; b"\n'), "t", ["a"], separator=";")
+    assert (row.text, row.kept) == ("a; b", ("1,5",))
+
+
+def test_texts_in_brackets(write: Write) -> None:
+    file = write("x.csv", "t\n[laughs]\n[]\n['a\n")
+    assert [row.text for row in read_table(file, "t")] == ["[laughs]", "[]", "['a"]
+
+
 def test_rows_before_a_problem_are_read(write: Write) -> None:
-    rows = read_texts(write("x.csv", "text,b\na,1\nb\n"), "text")
+    rows = read_table(write("x.csv", "text,b\na,1\nb\n"), "text")
     assert next(rows).text == "a"
     with pytest.raises(InputError, match="x.csv:3: expected 2 cells"):
         next(rows)
@@ -185,21 +217,21 @@ def test_kept_values(write: Write, tmp_path: Path) -> None:
         ("a\tb", "a\tb"),
     ]
     lines = [json.dumps({"text": "a", "k": value}) for value, _ in values]
-    rows = read_texts(write("x.jsonl", "\n".join(lines)), "text", ["k"])
+    rows = read_table(write("x.jsonl", "\n".join(lines)), "text", ["k"])
     assert [row.kept for row in rows] == [(shown,) for _, shown in values]
     for value in ([1], {"a": 1}):
         line = json.dumps({"text": "a", "k": value})
         with pytest.raises(
             InputError, match="x.jsonl:1: expected a text or a number in"
         ):
-            list(read_texts(write("x.jsonl", line), "text", ["k"]))
-    with pytest.raises(InputError, match="expected a column 'no', got 'a', 'b'"):
-        list(read_texts(write("x.csv", "a,b\n"), "a", ["no"]))
+            list(read_table(write("x.jsonl", line), "text", ["k"]))
+    with pytest.raises(InputError, match="expected one column 'no', got 'a', 'b'"):
+        list(read_table(write("x.csv", "a,b\n"), "a", ["no"]))
 
 
 def test_lists_of_words(write: Write, tmp_path: Path) -> None:
     file = write("x.jsonl", '{"words": ["a b", "c"]}\n\n{"words": []}\n')
-    assert [row[:2] for row in read_texts(file, "words")] == [
+    assert [row[:2] for row in read_table(file, "words")] == [
         (1, ["a b", "c"]),
         (3, []),
     ]
@@ -210,4 +242,4 @@ def test_a_long_cell_of_csv(tmp_path: Path) -> None:
     text = "word " * 39_999 + "word"
     file = tmp_path / "x.csv"
     file.write_text(f"text\n{text}\n")
-    assert [row.text for row in read_texts(file, "text")] == [text]
+    assert [row.text for row in read_table(file, "text")] == [text]

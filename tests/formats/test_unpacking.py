@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow
 import pytest
 
 from elmo_tasks.bilm.options import BiLMOptions
@@ -19,7 +18,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.unpacking import check_ratio, compression, unpack, unzip
 from elmo_tasks.system.run_names import ARCHIVED
-from tests.memory import grown
 from tests.system import require_path
 
 
@@ -136,22 +134,6 @@ def test_formats_of_tar(format_: int, tmp_path: Path) -> None:
     unpack(io.BytesIO(out.getvalue()), tmp_path, ARCHIVED, file="a")
     found = {path.name: path.stat().st_size for path in tmp_path.rglob("vocabulary/*")}
     assert found == {name: 511 * number for number, name in enumerate(names)}
-
-
-@pytest.mark.parametrize(
-    "text", [b"word " * 2**25, b"word\n" * 2**25], ids=["one line", "lines"]
-)
-def test_zstd_bombs_need_little(text: bytes, tmp_path: Path) -> None:
-    (tmp_path / "a.zst").write_bytes(pyarrow.compress(text, codec="zstd", asbytes=True))
-    with (
-        grown() as memory,
-        pytest.raises(
-            InputError, match=r"a\.zst: the file unpacks to more than 100 times"
-        ),
-    ):
-        for _ in open_text(tmp_path / "a.zst", longest=None):
-            pass
-    assert memory[0] < 2**26
 
 
 def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_senses,
 )
 from elmo_tasks.formats.annotation.tagged import read_tagged
-from elmo_tasks.formats.text.parquet import read_values
+from elmo_tasks.formats.text.tables import read_table
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
@@ -117,7 +117,7 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "ELMo vectors": Subject(
             _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
         ),
-        "Parquet": Subject(_parquet(folder), _rows),
+        "Parquet": Subject(_parquet(folder), _rows, "a.parquet"),
         "senses": Subject(
             (senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"
         ),
@@ -169,8 +169,7 @@ def _sentences(file: Path) -> None:
 
 
 def _rows(file: Path) -> None:
-    with file.open("rb") as opened:
-        _all_of(read_values(opened, file, ["tokens"]))
+    _all_of(read_table(file, "tokens"))
 
 
 def _by_place(file: Path) -> list[Any]:

@@ -107,7 +107,7 @@ def test_a_loop_over_the_softmax(
     trained: TrainedModel, surprisal: WordSurprisal, text: list[str], state: str
 ) -> None:
     expected = one_by_one(trained, text, state=state)
-    found = surprisal.score(text, state=state)
+    found = surprisal.score(text, state=state, tokenizer="whitespace")
     for line, (forward, backward), one in zip(text, expected, found, strict=True):
         assert one.words == line.split()
         if not one.words:
@@ -149,7 +149,7 @@ def test_the_sums_are_those_of_perplexity(
     file.write_text("\n".join(text) + "\n")
     measured = perplexity(surprisal.model, surprisal.vocabulary, [file], **options)
     ((_, report),) = measured
-    found = surprisal.score(text, state=state)
+    found = surprisal.score(text, state=state, tokenizer="whitespace")
     targets = sum([len(one.words) + 1 for one in found if one.words])
     unknown = sum([sum(one.is_unknown) for one in found])
     forward, backward = nats(found)
@@ -206,15 +206,13 @@ def test_tokenizers_and_warnings(
     trained: TrainedModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     raw = ["the cook bakes the bread.", "the sailor ties the rope.", "the sea."]
-    surprisal = WordSurprisal(trained.model, trained.vocabulary, tokenizer="basic")
+    surprisal = WordSurprisal(trained.model, trained.vocabulary)
     with caplog.at_level(logging.WARNING):
         assert surprisal.score(raw)[0].words[-2:] == ["bread", "."]
         assert not caplog.messages
         found = surprisal.score(raw, tokenizer="whitespace")
         assert found[0].words[-1] == "bread."
-        assert "tokenizer='basic'" in caplog.messages[-1]
-        surprisal.score(["the", "cook", "bakes", "."])
-        assert "for the words of one sentence write score([words])" in caplog.text
+        assert "the tokenizer basic" in caplog.messages[-1]
 
 
 def test_what_is_no_input(surprisal: WordSurprisal) -> None:

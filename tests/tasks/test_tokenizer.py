@@ -11,7 +11,6 @@ from allennlp.data import Token, TokenIndexer, Vocabulary
 from elmo_tasks.formats.text.raw_text import (
     blank_pipeline,
     sentence_pipeline,
-    split_at_blanks,
 )
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
@@ -75,26 +74,3 @@ def test_ordinary_text_is_split_by_the_rules_of_spacy(language: str) -> None:
     for token, other in zip(found, expected, strict=True):
         assert token.text == other.text
         assert token.whitespace_ == other.whitespace_
-
-
-@pytest.mark.parametrize(
-    ("text", "warns"),
-    [
-        ("Mr. O'Neil paid, and left.\nHe said: no!\n", True),
-        (
-            "Mr. O'Neil paid , and left .\nHe said : no !\n" * 99
-            + "John Smith Jr.\n" * 3,
-            False,
-        ),
-    ],
-)
-def test_attached_punctuation_is_reported_once(
-    text: str, warns: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    split = split_at_blanks("--language splits it")
-    for line in text.splitlines() * 3:
-        assert split(line) == line.split()
-    messages = [record.getMessage() for record in caplog.records]
-    assert len(messages) == warns
-    for message in messages:
-        assert message.count("--language splits it") == 1

@@ -6,11 +6,12 @@ What `elmo-tasks elmo` and `elmo-tasks static` read, by the options of
 import argparse
 from collections.abc import Callable, Iterator
 
+from elmo_tasks.cli.arguments import table_options
 from elmo_tasks.cli.layer_sources import open_chosen
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.formats.text.raw_text import line_parser
-from elmo_tasks.formats.text.tables import read_texts, require_text
+from elmo_tasks.formats.text.tables import read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
 
 
@@ -50,5 +51,5 @@ def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]
         require_text(file, hint="--column NAME reads a column of a table")
         yield from open_text(file, longest=None)
     else:
-        for row in read_texts(file, args.column):
+        for row in read_table(file, args.column, **table_options(args)):
             yield row.line, row.text

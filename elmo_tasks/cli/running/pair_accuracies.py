@@ -2,18 +2,17 @@
 
 import argparse
 from contextlib import ExitStack
-from typing import TextIO
+from typing import Any
 
 from elmo_tasks.cli.running.documents import print_document
 from elmo_tasks.cli.running.perplexities import cell
 from elmo_tasks.cli.running.surprisal_tables import (
-    bits,
+    Table,
     check_outputs,
     input_files,
     open_surprisal,
     open_table,
     path_of,
-    write_row,
 )
 from elmo_tasks.pretraining.scores.minimal_pairs import (
     CHANCE,
@@ -31,17 +30,6 @@ _HEADER = (
     f"{'pairs':>7} {'forward':>8} {_INTERVAL:>15} {'backward':>8} {_INTERVAL:>15} {'mean':>8} {_INTERVAL:>15}"
     f" {'ties':>5} {'<UNK> %':>8}  group"
 )
-_COLUMNS = (
-    "file",
-    "line",
-    "row",
-    "group",
-    "oov",
-    "good_forward",
-    "bad_forward",
-    "good_backward",
-    "bad_backward",
-)
 
 
 def print_accuracies(args: argparse.Namespace) -> None:
@@ -54,14 +42,13 @@ def print_accuracies(args: argparse.Namespace) -> None:
     with ExitStack() as opened:
         table = None
         if args.output is not None:
-            table = open_table(opened, args.output)
-            write_row(table, *_COLUMNS)
+            table = Table(open_table(opened, args.output))
         bar = opened.enter_context(terminal_bar(unit=" pairs", leave=False))
         pairs = read_pairs(names, surprisal.split, group=args.group)
         for scored in score_pairs(surprisal, pairs):
             counts.add(scored)
             if table is not None:
-                _write_pair(table, scored)
+                table.write(_row(scored))
             bar.update()
     rows = counts.accuracies()
     if args.json:
@@ -87,17 +74,16 @@ def _interval(found: Accuracy) -> str:
     return f"{found.low:.2f} - {found.high:.2f}".rjust(15)
 
 
-def _write_pair(table: TextIO, scored: ScoredPair) -> None:
+def _row(scored: ScoredPair) -> dict[str, Any]:
     pair, good, bad, _ = scored
-    write_row(
-        table,
-        pair.file,
-        pair.line,
-        pair.row,
-        pair.group,
-        int(scored.has_unknown),
-        bits(good.forward_sum),
-        bits(bad.forward_sum),
-        bits(good.backward_sum),
-        bits(bad.backward_sum),
-    )
+    return {
+        "file": pair.file,
+        "line": pair.line,
+        "row": pair.row,
+        "group": pair.group,
+        "oov": scored.has_unknown,
+        "good_forward": good.forward_sum,
+        "bad_forward": bad.forward_sum,
+        "good_backward": good.backward_sum,
+        "bad_backward": bad.backward_sum,
+    }

@@ -6,14 +6,12 @@ and table in the same way.
 import argparse
 import math
 import os
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, TextIO
 
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
-from elmo_tasks.cli.arguments import STANDARD_INPUT
+from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
 from elmo_tasks.cli.running.perplexities import (
     HEADER,
     cell,
@@ -21,16 +19,15 @@ from elmo_tasks.cli.running.perplexities import (
     weights_line,
 )
 from elmo_tasks.elmo.devices import opened_device
-from elmo_tasks.elmo.sentences import words_of
-from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.text.raw_text import Split, open_tokenizer
-from elmo_tasks.formats.text.regions import words_of_regions
-from elmo_tasks.formats.text.tables import Row, read_texts, require_text
-from elmo_tasks.formats.text.text_files import open_text
-from elmo_tasks.option_values import StartState
+from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
+from elmo_tasks.pretraining.scores.file_sentences import read_file
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
-from elmo_tasks.pretraining.scores.surprisal import SentenceSurprisal, WordSurprisal
+from elmo_tasks.pretraining.scores.surprisal import (
+    SentenceSurprisal,
+    WordSurprisal,
+    require_kept,
+)
 from elmo_tasks.pretraining.text.sentences import expand_files
 from elmo_tasks.system.files import (
     atomic_write,
@@ -40,21 +37,19 @@ from elmo_tasks.system.files import (
 )
 from elmo_tasks.system.terminal import terminal_bar
 
-_ADVICE = "--tokenizer basic splits raw text"
-
-_PLACE = ("file", "line", "row")
-_COLUMNS = (*_PLACE, "position", "word", "forward", "backward", "oov")
-_REGION = "region"
-_SUMS = (*_PLACE, "words", "oov", "forward", "backward")
-
 
 def write_tables(args: argparse.Namespace) -> None:
     """Write the tables, then print the perplexities."""
     names = input_files(args.files)
-    kept = _kept_columns(args)
+    options = table_options(args) | {
+        "column": args.column,
+        "keep": args.keep.split(",") if args.keep is not None else [],
+        "regions": args.regions,
+    }
+    require_kept(options["keep"], args.column)
     for name in names:
         if name != STANDARD_INPUT:
-            any(one.words for one in _sentences(args, name, kept, str.split))
+            any(one.words for one in read_file(name, str.split, **options))
     outputs = [args.output]
     if args.sentences is not None:
         outputs.append(args.sentences)
@@ -64,18 +59,20 @@ def write_tables(args: argparse.Namespace) -> None:
     total = Perplexity()
     reports = []
     with ExitStack() as opened:
-        files = [open_table(opened, file) for file in outputs]
-        tables = Tables(kept, args.regions is not None, *files)
+        tables = [Table(open_table(opened, file)) for file in outputs]
         opened.enter_context(surprisal.folding.reading())
         bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
         for name in names:
             counts = Perplexity()
-            sentences = _sentences(args, name, kept, surprisal.split)
-            for sentence, one in _surprisals(surprisal, sentences, args.state):
-                tables.write(name, sentence, one)
+            file = path_of(name)
+            for one in surprisal.iter_file(file, state=args.state, **options):
+                for row in one.rows():
+                    tables[0].write(row | {"file": name})
+                for table in tables[1:]:
+                    table.write(one.sums() | {"file": name})
                 bar.update()
-                if one.words:
-                    sums = _counted(one)
+                if one.surprisal.words:
+                    sums = _counted(one.surprisal)
                     counts.add(*sums)
                     total.add(*sums)
             reports.append((name, counts.report()))
@@ -129,110 +126,10 @@ def path_of(name: str) -> str:
 
 def open_surprisal(args: argparse.Namespace) -> tuple[TrainedModel, WordSurprisal]:
     """The language model of the options, for measuring, and their tokenizer."""
-    split, _ = open_tokenizer(args.tokenizer, advice=_ADVICE)
+    split, _ = open_tokenizer(args.tokenizer)
     device = opened_device(args.device)
     trained = packed(load_trained(args.model), args.precision, device)
     return trained, WordSurprisal(trained.model, trained.vocabulary, tokenizer=split)
-
-
-class _Sentence(NamedTuple):
-    """A row with its words, and the region of each."""
-
-    row: Row
-    words: list[str]
-    regions: list[int]  # empty without `--regions`
-
-
-def _kept_columns(args: argparse.Namespace) -> list[str]:
-    """The names of `--keep`. Raises `InputError` for invalid ones."""
-    if args.keep is None:
-        return []
-    if args.column is None:
-        raise InputError("--keep needs --column", hint="a text has no columns")
-    names: list[str] = args.keep.split(",")
-    if "" in names:
-        raise InputError(
-            f"--keep: expected names separated by commas, got {shown(args.keep)}"
-        )
-    if len(set(names)) < len(names):
-        raise InputError(f"--keep: expected each name once, got {shown(args.keep)}")
-    for name in names:
-        if name in (*_COLUMNS, *_SUMS, _REGION):
-            problem = "expected other names than those of the table's own columns"
-            raise InputError(
-                f"--keep: {problem}, got {name!r}",
-                hint="rename the column in the input",
-            )
-    return names
-
-
-def _sentences(
-    args: argparse.Namespace, name: str, kept: Sequence[str], split: Split
-) -> Iterator[_Sentence]:
-    """
-    The rows of a table, and the lines of a text that have a word. Raises `InputError`
-    if no sentence of the file has one.
-    """
-    has_words = False
-    has_regions = args.regions is None
-    for row in _rows(args, path_of(name), kept):
-        sentence = _sentence(row, args.regions, split, name)
-        has_words = has_words or bool(sentence.words)
-        has_regions = has_regions or _has_mark(row.text, args.regions)
-        if sentence.words or args.column is not None:
-            yield sentence
-    if not has_words:
-        raise InputError("no sentence in this file", file=name)
-    if not has_regions:
-        problem = f"--regions: expected {args.regions!r} in a sentence, got none"
-        raise InputError(problem, file=name)
-
-
-def _rows(args: argparse.Namespace, file: str, kept: Sequence[str]) -> Iterator[Row]:
-    """The lines of a text, or the rows of a table."""
-    if args.column is not None:
-        yield from read_texts(file, args.column, kept)
-        return
-    require_text(file, hint="--column NAME reads a column of a table")
-    for line, text in open_text(file):
-        yield Row(line, text, (), line - 1)
-
-
-def _sentence(row: Row, mark: str | None, split: Split, name: str) -> _Sentence:
-    regions: list[int] = []
-    if mark is not None:
-        try:
-            words, regions = words_of_regions(row.text, mark, split)
-        except InputError as error:
-            raise InputError(str(error), file=name, line=row.line) from None
-    else:
-        words = words_of(row.text, split)
-        for word in words:
-            if " " in word:
-                problem = f"expected words without blanks, got {shown(word)}"
-                hint = "--regions '|' reads a list of regions"
-                raise InputError(problem, file=name, line=row.line, hint=hint)
-    return _Sentence(row, words, regions)
-
-
-def _has_mark(text: str | list[str], mark: str) -> bool:
-    """Whether a text may have several regions; a list of regions needs no mark."""
-    return not isinstance(text, str) or mark.isspace() or mark in text
-
-
-def _surprisals(
-    surprisal: WordSurprisal, sentences: Iterator[_Sentence], state: StartState
-) -> Iterator[tuple[_Sentence, SentenceSurprisal]]:
-    """Each sentence and its surprisal."""
-    waiting: deque[_Sentence] = deque()
-
-    def words() -> Iterator[list[str]]:
-        for sentence in sentences:
-            waiting.append(sentence)
-            yield sentence.words
-
-    for one in surprisal.iter_score(words(), state=state):
-        yield waiting.popleft(), one
 
 
 def _counted(one: SentenceSurprisal) -> tuple[list[float], list[int], int]:
@@ -247,69 +144,28 @@ def open_table(opened: ExitStack, file: str) -> TextIO:
     return opened.enter_context(aside.open("w", encoding="utf-8", newline="\n"))
 
 
-class Tables:
-    """
-    The table of words and, with a second file, that of sentences.
+class Table:
+    """A table of rows with the same columns, separated by tabs; bits have 6 digits."""
 
-    # Parameters
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._has_header = False
 
-    - `kept`: the names of further columns, whose cells each row repeats.
-    - `with_regions`: whether the words have regions.
-    """
+    def write(self, row: dict[str, Any]) -> None:
+        if not self._has_header:
+            self._write_cells(list(row))
+            self._has_header = True
+        self._write_cells([_cell(value) for value in row.values()])
 
-    def __init__(
-        self,
-        kept: Sequence[str],
-        with_regions: bool,
-        words: TextIO,
-        sentences: TextIO | None = None,
-    ) -> None:
-        self._words = words
-        self._sentences = sentences
-        self._with_regions = with_regions
-        columns = list(_COLUMNS)
-        if with_regions:
-            columns.append(_REGION)
-        write_row(words, *columns, *kept)
-        if sentences is not None:
-            write_row(sentences, *_SUMS, *kept)
-
-    def write(self, file: str, sentence: _Sentence, one: SentenceSurprisal) -> None:
-        row = sentence.row
-        place = (file, row.line, row.number)
-        if one.words:
-            self._write_words(place, sentence, one)
-        if self._sentences is not None:
-            write_row(
-                self._sentences,
-                *place,
-                len(one.words),
-                sum(one.is_unknown),
-                bits(one.forward_sum),
-                bits(one.backward_sum),
-                *row.kept,
-            )
-
-    def _write_words(
-        self, place: tuple[object, ...], sentence: _Sentence, one: SentenceSurprisal
-    ) -> None:
-        rows: list[list[object]] = []
-        rows.append([BEGIN_OF_SENTENCE, "", bits(one.begin), 0])
-        columns = zip(one.words, one.forward, one.backward, one.is_unknown, strict=True)
-        for word, forward, backward, is_unknown in columns:
-            rows.append([word, bits(forward), bits(backward), int(is_unknown)])
-        rows.append([END_OF_SENTENCE, bits(one.end), "", 0])
-        if self._with_regions:
-            for row, region in zip(rows, ["", *sentence.regions, ""], strict=True):
-                row.append(region)
-        for position, row in enumerate(rows):
-            write_row(self._words, *place, position, *row, *sentence.row.kept)
+    def _write_cells(self, cells: Sequence[str]) -> None:
+        self._file.write("\t".join([cell(text) for text in cells]) + "\n")
 
 
-def bits(value: float) -> str:
-    """A number of bits in a table."""
-    return f"{value:.6f}"
-
-
-def write_row(table: TextIO, *cells: object) -> None:
-    table.write("\t".join([cell(str(value)) for value in cells]) + "\n")
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    return str(value)

@@ -14,8 +14,7 @@ OntoNotes in the columns of CoNLL-2012, the corpus of SRL and coreference.
 Blanks separate columns, or tabs if the line has any. `#begin document (KEY); part 000`
 begins a document, `#end document` ends it, an empty line ends a sentence. Without these
 lines, a document ends where the first two columns change. Other lines that begin with
-`#` are comments, unless they have the columns of a word: 12 or more, of which the second
-and the third are numbers.
+`#` are comments.
 """
 
 import logging
@@ -250,9 +249,9 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     start = 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
         mark = bool(_MARK.match(line))
-        fields = split_columns(line)
-        if line.startswith("#") and not mark and _is_comment(fields, path, number):
+        if line.startswith("#") and not mark:
             continue
+        fields = split_columns(line)
         is_row = bool(fields) and not mark
         if rows and not (is_row and fields[:2] == rows[0][:2]):
             columns = tuple(zip(*rows, strict=True))
@@ -288,21 +287,6 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
         raise InputError(
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
         )
-
-
-def _is_comment(fields: list[str], path: str | Path, number: int) -> bool:
-    """Whether a line that begins with `#` has not the columns of a word."""
-    numbers = fields[1:3]
-    if len(fields) < _MIN_COLUMNS or not all(map(str.isdecimal, numbers)):
-        return True
-    if fields[0] == "#":
-        raise InputError(
-            "expected a word or a comment, got a line that may be either",
-            file=path,
-            line=number,
-            hint="remove the comment, or name the document in column 1",
-        )
-    return False
 
 
 def _header_of(

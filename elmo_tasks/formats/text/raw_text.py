@@ -12,10 +12,10 @@ from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Union
-from unicodedata import category, name
+from unicodedata import name
 
 from elmo_tasks.errors import InputError, needs, shown
-from elmo_tasks.formats.text.basic_tokenizer import ABBREVIATIONS, RULE, basic_tokens
+from elmo_tasks.formats.text.basic_tokenizer import RULE, basic_tokens
 from elmo_tasks.held_back import held_back
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ Split = Callable[[str], list[str]]
 
 Tokenizer = Union[str, Split, "Language"]
 """
-How texts are split into words: at `whitespace`; by the `basic` rule for words and
-punctuation (see `basic_tokens`); by spaCy's rules for a language without a model, such
+How texts are split into words: by the `basic` rule for words and punctuation (see
+`basic_tokens`); at `whitespace`; by spaCy's rules for a language without a model, such
 as `spacy:en`; by the tokenizer of a spaCy language; or by a function `str ->
 list[str]`.
 """
@@ -48,9 +48,7 @@ into pieces first.
 """
 
 _PIECE = 50
-_SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
-_SENTENCE_MARKS, _CLOSING = ",;:?!،؛؟।॥۔։።", "\"'”’»)]}"
-_MARKS_ALONE = re.compile(rf"[.…{_SENTENCE_MARKS}]+")
+_SAMPLED_TEXTS = 1000
 _SCRIPTS_WITHOUT_BLANKS = (
     "CJK",
     "HIRAGANA",
@@ -129,19 +127,18 @@ def sentence_pipeline(language: str) -> "Language":
     return nlp
 
 
-def open_tokenizer(chosen: Tokenizer, *, advice: str) -> tuple[Split, str]:
+def open_tokenizer(chosen: Tokenizer) -> tuple[Split, str]:
     """
-    The function of a tokenizer, and its name for files of vectors. `advice` ends the
-    warning about raw text that is split at white space. Raises `InputError` if `chosen`
-    is not a tokenizer. The returned function raises it if a tokenizer returns something
-    other than a list of strings.
+    The function of a tokenizer, and its name for files of vectors. Raises `InputError`
+    if `chosen` is not a tokenizer. The returned function raises it if a tokenizer
+    returns something other than a list of strings.
     """
     if isinstance(chosen, JsonLines):
         return chosen, "JSON"
     if isinstance(chosen, SplitAtBlanks):
         return chosen, "white space"
     if isinstance(chosen, str) and chosen == WHITESPACE:
-        return SplitAtBlanks(advice), "white space"
+        return SplitAtBlanks(), "white space"
     if isinstance(chosen, str) and chosen == BASIC:
         return basic_tokens, RULE
     if isinstance(chosen, str) and chosen.startswith(SPACY):
@@ -190,126 +187,44 @@ def _are_strings(values: Sequence[Any]) -> bool:
 
 class SplitAtBlanks:
     """
-    Splits texts at white space, and warns once if they seem to be raw: if in the first
-    of them more punctuation is attached to words than is separate. `advice` ends the
-    warning.
+    Splits texts at white space, and warns once if most of the first thousand seem to be
+    raw: if the basic rule takes punctuation off their last word, such as `left.`.
+    `advice` ends the warning.
     """
 
-    def __init__(self, advice: str) -> None:
+    def __init__(self, advice: str = "the tokenizer basic splits raw text") -> None:
         self._advice = advice
-        self._texts = self._tokens = self._attached = 0
-        self._found: list[str] = []  # since the last end of a text, as is the next
-        self._separate = 0
+        self._texts = 0
+        self._raw: list[str] = []  # last words
 
     def __call__(self, text: str) -> list[str]:
         words = text.split()
-        if self._texts < _SAMPLED_LINES:
-            found = _with_punctuation(words)
+        if words and self._texts < _SAMPLED_TEXTS:
             self._texts += 1
-            self._tokens += len(words)
-            self._attached += len(found)
-            self._found += found
-            for word in words:
-                if _MARKS_ALONE.fullmatch(word):
-                    self._separate += 1
-            self._warn(at_least=_FEW)
+            tokens = basic_tokens(words[-1])
+            if len(tokens) > 1 and not tokens[-1].isalnum():
+                self._raw.append(words[-1])
+            if self._texts == _SAMPLED_TEXTS:
+                self.end_of_text()
         return words
 
     def end_of_text(self) -> None:
-        if self._texts < _SAMPLED_LINES:
-            self._warn(at_least=1)
-        self._found = []
-        self._separate = 0
-
-    def _warn(self, *, at_least: int) -> None:
-        count = len(self._found)
-        if count < at_least or count <= self._separate:
-            return
-        if self._attached <= _ATTACHED_SHARE * self._tokens:
+        if 2 * len(self._raw) <= self._texts:
             return
         logger.warning(
-            "the text seems not to be tokenised: %s of %s tokens end in punctuation, such as %r; %s",
-            f"{self._attached:,}",
-            f"{self._tokens:,}",
-            self._found[-1],
+            "the text seems not to be tokenised: %d of %d lines end in punctuation without a blank, such as %r; %s",
+            len(self._raw),
+            self._texts,
+            self._raw[-1],
             self._advice,
         )
-        self._texts = _SAMPLED_LINES  # once
-
-
-def split_at_blanks(option: str) -> SplitAtBlanks:
-    """`str.split`, with a warning about raw text that names an option."""
-    return SplitAtBlanks(option)
-
-
-def _with_punctuation(words: Sequence[str]) -> list[str]:
-    """
-    The words to which punctuation is attached as in raw text; a period counts at the
-    end of a text alone.
-    """
-    found = []
-    for number, word in enumerate(words, start=1):
-        text = word.rstrip(_CLOSING)
-        before, mark = text[:-1].rstrip(_CLOSING), text[-1:]
-        if mark == ".":
-            is_abbreviation = "." in before or before in ABBREVIATIONS
-            at_the_end = number == len(words) and not is_abbreviation
-            is_attached = at_the_end and _is_word(before, digits=3)
-        else:
-            is_mark = mark != "" and mark in _SENTENCE_MARKS
-            is_attached = is_mark and _is_word(before, digits=2)
-        if is_attached:
-            found.append(word)
-    return found
+        self._raw = []
+        self._texts = _SAMPLED_TEXTS  # once
 
 
 def is_without_blanks(character: str) -> bool:
     """Whether a character is of a script that has no blanks between words."""
     return name(character, "").startswith(_SCRIPTS_WITHOUT_BLANKS)
-
-
-def _is_word(text: str, *, digits: int) -> bool:
-    """
-    Whether a text ends in a letter or digit of a script with blanks, and has two
-    letters or so many digits.
-    """
-    if not text or is_without_blanks(text[-1]):
-        return False
-    kinds = [category(character)[0] for character in text]  # a vowel sign is a mark
-    letters = kinds.count("L") + kinds.count("M")
-    return kinds[-1] in "LMN" and (letters >= 2 or kinds.count("N") >= digits)
-
-
-def is_list_of_words(texts: Sequence[str]) -> bool:
-    """
-    Whether several texts of one word each seem to be the words of one sentence: one is
-    punctuation, or lower-case words follow a capitalised one or are at least three.
-    One-word sentences such as `Yes`, `No.` and `Why?` are not.
-    """
-    if len(texts) < 2:
-        return False
-    sentences = lower = 0
-    has_punctuation = False
-    for text in texts:
-        if text.split() != [text]:
-            return False
-        has_punctuation = has_punctuation or _is_punctuation(text)
-        if text.endswith((".", "!", "?", "…", "。")):
-            sentences += 1
-        if text[0].islower():
-            lower += 1
-    if has_punctuation:
-        return True
-    if sentences > 1 and 2 * sentences >= len(texts):
-        return False
-    return lower >= 3 or (0 < lower < len(texts) and texts[0][0].isupper())
-
-
-def _is_punctuation(text: str) -> bool:
-    for character in text:
-        if not category(character).startswith("P"):
-            return False
-    return True
 
 
 def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
@@ -326,8 +241,7 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
     default = WHITESPACE
     if kind == "text":
         default = f"{SPACY}en"
-    advice = "--input-format text or --tokenizer basic splits raw text"
-    split, name_of_split = open_tokenizer(tokenizer or default, advice=advice)
+    split, name_of_split = open_tokenizer(tokenizer or default)
     if kind != "json":
         return split, name_of_split
     recorded = "JSON"
@@ -339,11 +253,10 @@ def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
 class BlankWarning:
     """
     Warns once of a word with blanks inside, which is mostly a text that was given as
-    one of a list of words. `advice` ends the warning.
+    one of a list of words.
     """
 
-    def __init__(self, advice: str) -> None:
-        self._advice = advice
+    def __init__(self) -> None:
         self._warned = False
 
     def __call__(self, words: Sequence[str]) -> None:
@@ -353,14 +266,11 @@ class BlankWarning:
             if len(word.split()) > 1:
                 self._warned = True
                 logger.warning(
-                    "expected a list of words, got a text with blanks in it, such as %r, which is read as one word; %s",
+                    "expected a list of words, got a text with blanks in it, such as %r, which is read as one word; for"
+                    " a tokenizer to split it, give the text by itself, not in a list",
                     word,
-                    self._advice,
                 )
                 return
-
-
-TEXT_IN_LIST = "for a tokenizer to split it, give the text by itself, not in a list"
 
 
 class JsonLines:
@@ -372,7 +282,7 @@ class JsonLines:
     def __init__(self, column: str, split: Split) -> None:
         self._column = column
         self._split = split
-        self._warn_of_blanks = BlankWarning(TEXT_IN_LIST)
+        self._warn_of_blanks = BlankWarning()
 
     def __call__(self, line: str) -> list[str]:
         if not line.strip():

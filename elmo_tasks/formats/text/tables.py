@@ -1,18 +1,18 @@
 """
-A column of a table as the texts of a file: CSV and TSV with quotes as in RFC 4180, JSON
-lines and Parquet. Errors name the file and the line, or the row of a Parquet file.
+A column of a table as the texts of a file: CSV, TSV, JSON lines and Parquet. Errors name
+the file and the line, or the row of a Parquet file.
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
-from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.parquet import read_values, require_column
 from elmo_tasks.formats.text.text_files import open_binary, open_text
+from elmo_tasks.option_values import Quoting
 
 CSV, TSV, JSON_LINES, PARQUET = ".csv", ".tsv", ".jsonl", ".parquet"
 TABLES = (CSV, TSV, JSON_LINES, PARQUET)
@@ -20,7 +20,9 @@ TABLES = (CSV, TSV, JSON_LINES, PARQUET)
 
 _FASTA = ".fasta"  # not .fa, which is the code of Persian, too
 _COMPRESSED = (".gz", ".zst")
-_DELIMITERS = {CSV: ",", TSV: "\t"}
+_SEPARATORS = {CSV: ",", TSV: "\t"}
+_ROWS = 1024  # of Parquet, read at a time
+_LIST = re.compile(r"""\[['"].*['"]\]""", re.DOTALL)
 
 _LONGEST_CELL = 10**7
 """Characters of a cell of CSV; one that is longer has most likely a quote too many."""
@@ -68,19 +70,39 @@ def _require_no_proteins(file: str | Path) -> None:
         raise InputError(f"expected text, got {_FASTA}", file=file, hint=hint)
 
 
-def read_texts(
-    file: str | Path, column: str, kept: Sequence[str] = ()
+def read_table(
+    file: str | Path,
+    column: str,
+    kept: Sequence[str] = (),
+    *,
+    separator: str | None = None,
+    quoting: Quoting = "minimal",
 ) -> Iterator[Row]:
     """
     The texts in a column of a table, which may be lists of words in JSON lines and
     Parquet, and the cells of the columns `kept` as text, empty for a missing value.
     Blank lines are skipped.
 
-    Raises `InputError` if the file is no table or cannot be read, has no such column or
-    two of them, a row of CSV has another number of cells than the header, or a value is
-    something else.
+    `separator` of cells is a comma in CSV and a tab in TSV, unless another one is given.
+    Raises `InputError` if the file is no table or
+    cannot be read, has no such column or two of them, a row of CSV has another number
+    of cells than the header or a cell that is a list of words, or a value is something
+    else.
     """
-    rows = _read_cells(file, [column, *kept])
+    kind = table_kind(file)
+    if kind is None:
+        raise InputError(
+            f"expected a table ({', '.join(TABLES)})",
+            file=file,
+            hint="without --column, a file is read as text",
+        )
+    columns = [column, *kept]
+    if kind == PARQUET:
+        rows = _read_parquet(file, columns)
+    elif kind == JSON_LINES:
+        rows = _read_objects(file, columns)
+    else:
+        rows = _read_csv(file, columns, separator or _SEPARATORS[kind], quoting)
     for number, (line, (text, *others)) in enumerate(rows):
         cells = []
         try:
@@ -91,63 +113,45 @@ def read_texts(
             raise InputError(str(error), file=file, line=line) from None
 
 
-def read_column(
-    opened: BufferedReader, file: str | Path, column: str
-) -> Iterator[tuple[int, str | list[str]]]:
-    """The texts in a column of a Parquet file that is open, with their rows."""
-    for number, (value,) in read_values(opened, file, [column]):
-        try:
-            yield number, _text(value, column)
-        except InputError as error:
-            raise InputError(str(error), file=file, line=number) from None
-
-
-def _read_cells(
-    file: str | Path, columns: Sequence[str]
-) -> Iterator[tuple[int, list[Any]]]:
-    """The values of some columns of a table, each row with its line."""
-    kind = table_kind(file)
-    if kind is None:
-        raise InputError(
-            f"expected a table ({', '.join(TABLES)})",
-            file=file,
-            hint="without --column, a file is read as text",
-        )
-    if kind == PARQUET:
-        with open_binary(file) as opened:
-            yield from read_values(opened, file, columns)
-    elif kind == JSON_LINES:
-        yield from _read_objects(file, columns)
-    else:
-        yield from _read_csv(file, columns, kind)
-
-
 def _read_csv(
-    file: str | Path, columns: Sequence[str], kind: str
+    file: str | Path, columns: Sequence[str], separator: str, quoting: Quoting
 ) -> Iterator[tuple[int, list[str]]]:
-    rows = _csv_rows(file, _DELIMITERS[kind])
+    rows = _csv_rows(file, separator, quoting)
     _, header = next(rows, (0, None))
     if header is None:
         raise InputError("expected a header, got an empty file", file=file)
-    indices = []
+    hint = None
+    if len(header) == 1:
+        hint = f"cells are separated by {separator!r} here; --separator names another"
     for column in columns:
-        require_column(column, header, file, hint=_delimiter_hint(header, kind))
-        indices.append(header.index(column))
+        _require_column(column, header, file, hint=hint)
+    indices = [header.index(column) for column in columns]
     for line, row in rows:
         if len(row) != len(header):
             problem = f"expected {len(header)} cells, got {len(row)}"
             raise InputError(problem, file=file, line=line)
+        if _LIST.fullmatch(row[indices[0]]):
+            problem = f"expected a text, got a list of words, {shown(row[indices[0]])}"
+            hint = "keep lists in Parquet or JSON lines"
+            raise InputError(problem, file=file, line=line, hint=hint)
         yield line, [row[index] for index in indices]
 
 
-def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(
+    file: str | Path, separator: str, quoting: Quoting
+) -> Iterator[tuple[int, list[str]]]:
     """
     Each row with the line on which it begins. Blank lines are no rows, also with blanks
     in them, as in pandas and R.
     """
     csv.field_size_limit(_LONGEST_CELL)
     lines = (f"{text}\n" for _, text in open_text(file, longest=None))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    # Not pandas, which knows no lines, fills short rows, and without `strict` joins
+    # rows between two quotes.
+    rule: Any = csv.QUOTE_MINIMAL
+    if quoting == "none":
+        rule = csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=separator, quoting=rule, strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -157,19 +161,12 @@ def _csv_rows(file: str | Path, delimiter: str) -> Iterator[tuple[int, list[str]
                 f"invalid CSV: {error}",
                 file=file,
                 line=line,
-                hint='a cell with a quote is in quotes, and the quote is doubled: """No,"" he said"',
+                hint='a cell with a quote is in quotes, and the quote is doubled: """No,"" he said"; or --quoting none',
             ) from None
         if row is None:
             return
         if len(row) > 1 or (row and not row[0].isspace()):
             yield line, row
-
-
-def _delimiter_hint(header: Sequence[str], kind: str) -> str | None:
-    """What to say of a header that seems to be separated by something else."""
-    if len(header) > 1 or not set(header[0]) & set(",;\t"):
-        return None
-    return f"cells of a {kind} are separated by {_DELIMITERS[kind]!r}"
 
 
 def _read_objects(
@@ -183,8 +180,50 @@ def _read_objects(
             problem = f"expected a JSON object, got {shown(found)}"
             raise InputError(problem, file=file, line=line)
         for column in columns:
-            require_column(column, list(found), file, line=line)
+            _require_column(column, list(found), file, line=line)
         yield line, [found[column] for column in columns]
+
+
+def _read_parquet(
+    file: str | Path, columns: Sequence[str]
+) -> Iterator[tuple[int, list[Any]]]:
+    """The values of each row with its number, counted from 1."""
+    with needs("pyarrow"):
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    number = 0
+    try:
+        with open_binary(file) as opened:
+            table = ParquetFile(opened)
+            for column in columns:
+                _require_column(column, table.schema_arrow.names, file)
+            for batch in table.iter_batches(_ROWS, columns=list(set(columns))):
+                cells = [batch.column(name).to_pylist() for name in columns]
+                for values in zip(*cells, strict=True):
+                    number += 1
+                    yield number, list(values)
+    except InputError:
+        raise
+    except (ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"cannot read the table: {error}", file=file, line=number + 1
+        ) from None
+
+
+def _require_column(
+    column: str,
+    names: Sequence[str],
+    file: str | Path,
+    *,
+    line: int | None = None,
+    hint: str | None = None,
+) -> None:
+    """Raises `InputError` unless one of the columns of a table has this name."""
+    if list(names).count(column) == 1:
+        return
+    found = ", ".join([repr(name) for name in names]) or "none"
+    problem = f"expected one column {column!r}, got {found}"
+    raise InputError(problem, file=file, line=line, hint=hint)
 
 
 def _text(value: Any, column: str) -> str | list[str]:

@@ -4,9 +4,7 @@ the file and the line.
 
 | in the file | in the lines |
 |---|---|
-| LF, CRLF, CR CR LF | a line end |
-| CR alone | a line end, if the first line end of the file is one; else an error |
-| LF, where CR alone ends lines | an error |
+| LF, CRLF, CR CR LF, CR alone | a line end |
 | U+2028, U+0085, form feeds, other control characters | part of the line |
 | byte order marks where a file or a line begins (after `cat`) | dropped |
 | NUL, bytes that are not UTF-8, UTF-16, bzip2, xz, ZIP | an error |
@@ -17,11 +15,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from functools import partial
 from glob import glob
 from gzip import BadGzipFile
 from io import BufferedReader
-from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -55,10 +51,7 @@ _OTHER_KINDS = (
 )
 """How files of other kinds begin, what they are, and what to do."""
 
-_BETWEEN_LINES = re.compile(rb"\r[^\r\n]")
-"""A carriage return that is not part of CRLF, and what follows."""
-
-_PIECE = 2**16  # bytes read at a time
+_BEGINNING = 2**16  # bytes that tell kinds of files apart
 _REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
@@ -68,13 +61,11 @@ def open_text(
     *,
     corpus_hint: str | None = None,
     longest: int | None = LONGEST_LINE,
-    first: int = 1,
     keep_marks: bool = False,
     keep_bytes: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file, from line `first` on. The table above says
-    what a line is.
+    Streams the lines of a UTF-8 text file. The table above says what a line is.
 
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file
     name. With `keep_marks`, byte order marks are dropped in line 1 only, for formats in
@@ -83,13 +74,12 @@ def open_text(
 
     Yields line numbers, counted from 1, and lines without their ends. Raises
     `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
-    missing corpus), a line has more than `longest` characters, a line end of another
-    kind, is not UTF-8 or binary (NUL), or the file is compressed and truncated,
-    damaged, or unpacks to more than a hundred times its size. Lines before the error
+    missing corpus), a line has more than `longest` characters, is not UTF-8 or binary
+    (NUL), or the file is compressed and truncated or damaged. Lines before the error
     have been yielded, up to a buffer before damage in a compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
-        for number, raw in islice(raw_lines(opened, path), first - 1, None):
+        for number, raw in raw_lines(opened, path):
             line = decode_line(
                 raw, path, number, keep_marks=keep_marks, keep_bytes=keep_bytes
             )
@@ -109,12 +99,11 @@ def lines_of(
 ) -> Iterator[tuple[int, str | InputError]]:
     """
     Like `open_text`, for a file that is already open; `name` is for error messages. A
-    line that is not UTF-8 or binary is replaced by its error. The line end of the other
-    kind stays part of a line.
+    line that is not UTF-8 or binary is replaced by its error.
     """
     for number, raw in raw_lines(opened, name):
         try:
-            line: str | InputError = decode_line(raw, name, number, other_ends=True)
+            line: str | InputError = decode_line(raw, name, number)
         except InputError as error:
             line = error
         yield number, line
@@ -127,7 +116,7 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
     """
     number = 0
     try:
-        stream = unpacked(opened, name)
+        stream = unpacked(opened)
         _require_text(stream, name)
         for number, raw in enumerate(_split_lines(stream), start=1):
             yield number, raw
@@ -147,7 +136,7 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
 
 
 def _require_text(stream: BufferedReader, name: str | Path) -> None:
-    start = stream.peek(_PIECE)
+    start = stream.peek(_BEGINNING)
     for beginning, kind, hint in _OTHER_KINDS:
         if beginning.match(start):
             raise InputError(
@@ -156,41 +145,11 @@ def _require_text(stream: BufferedReader, name: str | Path) -> None:
 
 
 def _split_lines(stream: BufferedReader) -> Iterator[bytes]:
-    """The lines of a stream, which end in LF or in CR alone, as the first one does."""
-    head = _first_line(stream)
-    if head.endswith(b"\r") or _BETWEEN_LINES.search(head):
-        yield from _split_at_returns(head, stream)
-    else:
-        if head:
-            yield head
-        yield from stream
-
-
-def _first_line(stream: BufferedReader) -> bytes:
-    """
-    The beginning of a stream: up to the first LF, or beyond the first CR that ends a
-    line.
-    """
-    pieces: list[bytes] = []
-    for piece in iter(partial(stream.readline, _PIECE), b""):
-        pieces.append(piece)
-        if piece.endswith(b"\n") or _BETWEEN_LINES.search(piece):
-            break
-    return b"".join(pieces)
-
-
-def _split_at_returns(head: bytes, stream: BufferedReader) -> Iterator[bytes]:
-    """The lines of `head` and the rest of the stream, each with the CR that ends it."""
-    begun: list[bytes] = []  # the pieces of a line whose end has not come
-    for piece in chain([head], iter(partial(stream.read1, _PIECE), b"")):
-        parts = piece.split(b"\r")
-        for part in parts[:-1]:
-            yield b"".join(begun) + part + b"\r"
-            begun = []
-        begun.append(parts[-1])
-    last = b"".join(begun)
-    if last:
-        yield last
+    for raw in stream:
+        if b"\r" in raw.rstrip(b"\r\n"):
+            yield from raw.splitlines(keepends=True)
+        else:
+            yield raw
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
@@ -287,14 +246,12 @@ def decode_line(
     *,
     keep_marks: bool = False,
     keep_bytes: bool = False,
-    other_ends: bool = False,
 ) -> str:
     """
     Decodes a line without its end and without byte order marks at its beginning; with
     `keep_marks`, they are dropped in line 1 only. `keep_bytes` is that of `open_text`.
 
-    Raises `InputError` if the line is not UTF-8 or contains a NUL byte; unless
-    `other_ends`, also if it contains a line end of the other kind.
+    Raises `InputError` if the line is not UTF-8 or contains a NUL byte.
     """
     if 0 in raw:
         raise InputError(
@@ -310,10 +267,6 @@ def decode_line(
             " elsewhere, `iconv -c -f utf-8 -t utf-8` drops such bytes"
         )
         raise InputError(problem, file=path, line=number, hint=hint) from error
-    if not other_ends and ("\r" in line or "\n" in line):
-        problem = "expected line ends of one kind, got carriage returns and line feeds"
-        hint = "`tr '\\r' '\\n'` ends a line at both, `tr -d '\\r'` removes the first"
-        raise InputError(problem, file=path, line=number, hint=hint)
     if keep_marks and number > 1:
         return line
     return line.lstrip(MARK)

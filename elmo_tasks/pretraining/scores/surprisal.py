@@ -5,33 +5,26 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.characters import token_to_ids
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, token_to_ids
 from elmo_tasks.elmo.devices import AUTO, opened_device
-from elmo_tasks.elmo.sentences import (
-    Sentences,
-    Splitter,
-)
+from elmo_tasks.elmo.sentences import Sentences, Splitter
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding
-from elmo_tasks.formats.text.raw_text import (
-    WHITESPACE,
-    Split,
-    Tokenizer,
-)
-from elmo_tasks.option_values import InferencePrecision, StartState
+from elmo_tasks.formats.text.raw_text import BASIC, Split, Tokenizer
+from elmo_tasks.option_values import InferencePrecision, Quoting, StartState
 from elmo_tasks.pretraining.export import load_trained, packed
 from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.scores.file_sentences import FileSentence, read_file
 from elmo_tasks.pretraining.scores.sentence_losses import sentence_losses
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 from elmo_tasks.settings import PathLike, checked
-
-_ADVICE = "tokenizer='basic' splits it off (an argument of WordSurprisal)"
 
 
 class SentenceSurprisal(NamedTuple):
@@ -62,6 +55,79 @@ class SentenceSurprisal(NamedTuple):
         """The backward surprisal of `<S>` and all n words, in bits."""
         return self.begin + math.fsum(self.backward)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """
+        A row for `<S>` at position 0, each word, and `</S>`: `position`, `word`,
+        `forward`, `backward` (`None` where there is none), and `oov`, whether the word
+        is outside the vocabulary. An empty sentence has none.
+        """
+        if not self.words:
+            return []
+        columns = {
+            "position": range(len(self.words) + 2),
+            "word": [BEGIN_OF_SENTENCE, *self.words, END_OF_SENTENCE],
+            "forward": [None, *self.forward.tolist(), self.end],
+            "backward": [self.begin, *self.backward.tolist(), None],
+            "oov": [False, *self.is_unknown, False],
+        }
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, cells, strict=True)) for cells in rows]
+
+
+class ScoredSentence(NamedTuple):
+    """A sentence of a file and its surprisal: the rows of two tables."""
+
+    sentence: FileSentence
+    surprisal: SentenceSurprisal
+
+    def rows(self) -> list[dict[str, Any]]:
+        """
+        Those of `SentenceSurprisal`, with the place of the sentence before, and the
+        region of the word and the cells of other columns behind: the table of
+        `elmo-tasks bilm surprisal`.
+        """
+        regions: Sequence[int | None] = [None, *(self.sentence.regions or ()), None]
+        rows = []
+        for place, row in enumerate(self.surprisal.rows()):
+            if self.sentence.regions is not None:
+                row["region"] = regions[place]
+            rows.append(self._place() | row | self.sentence.kept)
+        return rows
+
+    def sums(self) -> dict[str, Any]:
+        """The row of the sentence in the table of `--sentences`."""
+        one = self.surprisal
+        sums = {
+            "words": len(one.words),
+            "oov": sum(one.is_unknown),
+            "forward": one.forward_sum,
+            "backward": one.backward_sum,
+        }
+        return self._place() | sums | self.sentence.kept
+
+    def _place(self) -> dict[str, Any]:
+        one = self.sentence
+        return {"file": one.file, "line": one.line, "row": one.row}
+
+
+_OWN_COLUMNS = (
+    *("file", "line", "row", "position", "word", "words", "forward", "backward"),
+    *("oov", "region"),
+)
+
+
+def require_kept(keep: Sequence[str], column: str | None) -> None:
+    """Raises `InputError` for names of columns that a table of words cannot keep."""
+    if keep and column is None:
+        raise InputError("keep: expected a column, a text has none")
+    for name in keep:
+        if name in _OWN_COLUMNS or list(keep).count(name) > 1:
+            problem = (
+                "keep: expected each name once, and none of the table's own columns"
+            )
+            hint = "rename the column in the input"
+            raise InputError(f"{problem}, got {name!r}", hint=hint)
+
 
 class WordSurprisal:
     """
@@ -72,9 +138,8 @@ class WordSurprisal:
     # Parameters
 
     - `model`, `vocabulary`: as of `load_trained`. The model is set to evaluation mode.
-    - `tokenizer`: how texts are split into words, see `Tokenizer`; methods take another
-      one. By default texts have white space between words and punctuation; raw text is
-      reported once.
+    - `tokenizer`: how texts are split into words, see `Tokenizer`, by default by the
+      basic rule; methods take another one. A list is words, and is not split.
     """
 
     @checked
@@ -83,14 +148,12 @@ class WordSurprisal:
         model: BiLanguageModel,
         vocabulary: WordVocabulary,
         *,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
     ) -> None:
         self.model = model.eval()
         self.vocabulary = vocabulary
         self.folding = Folding(vocabulary.marks)
-        self._splitter = Splitter(
-            tokenizer, advice=_ADVICE, call="score", folding=self.folding
-        )
+        self._splitter = Splitter(tokenizer, folding=self.folding)
 
     @property
     def split(self) -> Split:
@@ -104,7 +167,7 @@ class WordSurprisal:
         model: Optional[PathLike] = None,
         *,
         device: str | int | torch.device | None = AUTO,
-        tokenizer: Tokenizer = WHITESPACE,
+        tokenizer: Tokenizer = BASIC,
         precision: InferencePrecision = "float32",
     ) -> "WordSurprisal":
         """
@@ -164,26 +227,69 @@ class WordSurprisal:
         tokenizer: Tokenizer | None = None,
     ) -> list[dict[str, Any]]:
         """
-        As `score`: a row for each word, such as `pandas.DataFrame` takes. Its keys are
-        `sentence`, the number of the sentence from 0, and those of the table of
-        `elmo-tasks bilm surprisal`: `position`, that of the word from 1, `word`,
-        `forward` and `backward` in bits, and `oov`, whether the word is outside the
-        vocabulary. There are no rows of `<S>` and `</S>`.
+        As `score`: a row for each word, such as `pandas.DataFrame` takes, with the keys
+        of `SentenceSurprisal.rows`, and `sentence`, the number of the sentence from 0.
+        There are no rows of `<S>` and `</S>`.
         """
         found = []
         scored = self.iter_score(sentences, state=state, tokenizer=tokenizer)
         for number, one in enumerate(scored):
-            for place, word in enumerate(one.words):
-                row = {
-                    "sentence": number,
-                    "position": place + 1,
-                    "word": word,
-                    "forward": float(one.forward[place]),
-                    "backward": float(one.backward[place]),
-                    "oov": one.is_unknown[place],
-                }
-                found.append(row)
+            for row in one.rows()[1:-1]:
+                found.append({"sentence": number} | row)
         return found
+
+    @checked
+    def iter_file(
+        self,
+        file: PathLike,
+        *,
+        column: Optional[str] = None,
+        keep: Sequence[str] = (),
+        regions: Optional[str] = None,
+        separator: Optional[str] = None,
+        quoting: Quoting = "minimal",
+        state: StartState = "reset",
+        tokenizer: Tokenizer | None = None,
+    ) -> Iterator[ScoredSentence]:
+        """
+        The sentences of a file, whose `rows` are those of the table of `elmo-tasks bilm
+        surprisal`: of a text with a sentence a line, or of the `column` of a table.
+
+        # Parameters
+
+        - `keep`: further columns of the table, whose cells each row repeats.
+        - `regions`: what separates the regions of a sentence, such as `|`. The sentence
+          is split into words as a whole, and each word belongs to one region.
+        - `separator`, `quoting`: as in `read_table`.
+
+        Raises `InputError` with file and line for an invalid sentence, and if no
+        sentence has a word.
+
+        # Example
+
+            sentences = surprisal.iter_file("items.csv", column="text", regions="|")
+            frame = pandas.DataFrame([row for one in sentences for row in one.rows()])
+        """
+        split, _ = self._splitter.opened(tokenizer)
+        require_kept(keep, column)
+        sentences = read_file(
+            file,
+            split,
+            column=column,
+            keep=keep,
+            regions=regions,
+            separator=separator,
+            quoting=quoting,
+        )
+        return self._scored(sentences, state)
+
+    def _scored(
+        self, sentences: Iterator[FileSentence], state: StartState
+    ) -> Iterator[ScoredSentence]:
+        sentences, again = tee(sentences)
+        words = (one.words for one in again)
+        for found in self._surprisals(words, state):
+            yield ScoredSentence(next(sentences), found)
 
     def reads_alike(self, one: list[str], other: list[str]) -> bool:
         """

@@ -12,7 +12,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.text.tables import require_text
 from elmo_tasks.formats.text.text_files import list_files, not_empty, open_text
-from elmo_tasks.formats.text.text_sets import require_complete
 
 _OPEN_FILES = 32
 """Files that `shuffled_sentences` reads side by side."""
@@ -25,7 +24,7 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
     The files that paths and globs (`**` is recursive) match, sorted and without
     duplicates; several patterns are a list or separated by commas. Raises `InputError`
-    if a pattern matches no file, or `bilm prepare` has not finished.
+    if a pattern matches no file.
     """
     found = {}
     for pattern in _single_patterns(patterns):
@@ -37,7 +36,6 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
             "expected a text file, got no name",
             hint="give a path, a glob or a list of them",
         )
-    require_complete(found.values())
     return sorted(found.values())
 
 

@@ -28,7 +28,6 @@ class Written(NamedTuple):
 
     sentences: int = 0
     words: int = 0
-    bytes: int = 0
 
 
 def write_splits(
@@ -40,7 +39,7 @@ def write_splits(
     """
     Write the sentences of an input, whose number among all inputs is `index`, to the
     files of both splits. Equal sentences give equal bytes. A split without sentences
-    has no file; an earlier one is removed.
+    has no file.
     """
     writers = {}
     with ExitStack() as stack:
@@ -78,12 +77,7 @@ class _Writer:
         self._words += len(words)
 
     def written(self) -> Written:
-        """Call after the file is closed."""
-        if self._file is None:
-            self._output.unlink(missing_ok=True)
-            return Written()
-        size = self._output.stat().st_size
-        return Written(self._sentences, self._words, size)
+        return Written(self._sentences, self._words)
 
 
 @contextmanager

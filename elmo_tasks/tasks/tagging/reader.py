@@ -82,8 +82,8 @@ class ColumnReader(TaskReader):
       regardless of `max_instances`. The tags become BIOUL; predictions have those of the
       training data's scheme. Not for CoNLL-U.
     - `comments`: if true, lines before a sentence that begin with `#` are comments; if
-      false, they are tokens. If null, those that cannot be tokens are comments, and an
-      ambiguous line is an error. Not for CoNLL-U.
+      false, they are tokens. If null, they are tokens, too, but one whose word is `#`
+      is an error. Not for CoNLL-U.
     - `language`: the code of the spaCy rules that split raw text in predictions.
     - `kwargs`: see `TaskReader`.
 

@@ -12,7 +12,6 @@ from elmo_tasks.elmo.models.files import local_files
 from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.published import BUNDLED, published
-from elmo_tasks.formats.text.text_sets import INTERRUPTED, incomplete_folder
 from elmo_tasks.training.nested import below, get, items, mapped, strings
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
@@ -160,8 +159,7 @@ def _is_ignored(key: str, elmo: dict[str, Any]) -> bool:
 
 def _missing(path: str, name: str) -> Iterator[str]:
     """
-    The problems of a name whose files are not there, or are not complete; none of what
-    is downloaded.
+    The problems of a name whose files are not there; none of what is downloaded.
     """
     if REMOTE.match(name) or name == BUNDLED or published(name) is not None:
         return
@@ -169,12 +167,9 @@ def _missing(path: str, name: str) -> Iterator[str]:
         if not part:
             yield f'{path}: expected an existing file, got ""'
             continue
-        found = _existing(part)
-        if not found:
+        if not _existing(part):
             hint = "check the path; `elmo-tasks data` says where the corpora come from"
             yield f"{path}: expected an existing file, got nothing at {part} ({hint})"
-        elif incomplete_folder(found):
-            yield f"{path}: expected a complete text, got {part}: {INTERRUPTED}"
 
 
 def _parts(name: str) -> list[str]:
