@@ -207,6 +207,15 @@ def fits_any(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
+def files_in(folder: Path, patterns: Sequence[str]) -> dict[str, Path]:
+    """The files in a folder whose names fit one of the patterns, by name, sorted."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and fits_any(path.name, patterns):
+            found[path.name] = path
+    return found
+
+
 def _hub_file(url: str, *, offline: bool) -> Path:
     parts = _HUB_FILE.fullmatch(url)
     if parts is None:
