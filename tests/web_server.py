@@ -1,8 +1,6 @@
 """A web server on this machine that stalls, cuts, lies, and never ends."""
 
-import base64
 import io
-import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +11,6 @@ from typing import Any
 
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
-LOGIN = "Basic " + base64.b64encode(b"ann:pass/word").decode()
 
 
 class Server(ThreadingHTTPServer):
@@ -88,17 +85,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(CONTENT[:HALF])
         self.server.ended.wait(20)
 
-    def halts(self, count: int) -> None:
-        """At the first request half of the file, and then nothing."""
-        if count == 1:
-            self.stalls(count)
-        else:
-            self.sound(count)
-
-    def page(self, count: int) -> None:
-        self.start(200, len(CONTENT), Content_Type="text/html; charset=utf-8")
-        self.wfile.write(CONTENT)
-
     def stalls_always(self, count: int) -> None:
         self.server.ended.wait(20)
 
@@ -113,21 +99,10 @@ class Handler(BaseHTTPRequestHandler):
         while not self.server.ended.is_set():
             self.wfile.write(b"ffff\r\n" + bytes(0xFFFF) + b"\r\n")
 
-    def too_long(self, count: int) -> None:
-        self.start(200, 10**15)
-
     def longer(self, count: int) -> None:
         """It has less than it says."""
         self.start(200, len(CONTENT) + 9)
         self.wfile.write(CONTENT)
-
-    def unsized(self, count: int) -> None:
-        """It does not say how much it has."""
-        self.start(200, None)
-        self.wfile.write(CONTENT)
-
-    def shut(self, count: int) -> None:
-        self.start(503, 0)
 
     def gone(self, count: int) -> None:
         self.start(404, 0)
@@ -136,18 +111,3 @@ class Handler(BaseHTTPRequestHandler):
         """Redirects to the rest of the path."""
         target = self.path.removeprefix("/to/").replace("SERVER", self.server.address)
         self.start(302, 0, Location=target)
-
-    def around(self, count: int) -> None:
-        self.start(302, 0, Location="/around/x")
-
-    def login(self, count: int) -> None:
-        if self.headers["Authorization"] == LOGIN:
-            self.sound(count)
-        else:
-            self.start(401, 0)
-
-    def slow(self, count: int) -> None:
-        self.start(200, len(CONTENT))
-        for start in range(0, len(CONTENT), len(CONTENT) // 10):
-            time.sleep(0.05)
-            self.wfile.write(CONTENT[start : start + len(CONTENT) // 10])

@@ -101,8 +101,7 @@ def add_download_limit(parser: argparse.ArgumentParser) -> None:
         "--download-limit",
         metavar="GB",
         type=number(Positive),
-        help="largest file to download, in 10^9 bytes (default: the size in the list of"
-        " models, else 4)",
+        help="largest file to download, in 10^9 bytes (default: 4)",
     )
 
 

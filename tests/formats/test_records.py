@@ -11,7 +11,6 @@ from elmo_tasks.formats.annotation.columns import read_columns
 from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.formats.annotation.trees import parse_tree
 from elmo_tasks.formats.corpora import CORPORA, located_name
-from elmo_tasks.formats.fetching.published import MODELS
 
 CONLL = "d 0 0 a DT * - - - - * -\n"
 
@@ -40,13 +39,7 @@ def data_file(folder: Path) -> Any:
     return file
 
 
-def model(folder: Path) -> Any:
-    found = MODELS["elmo-small"]
-    assert found.is_bilm
-    return found
-
-
-RECORDS = [column_sentence, document, sentence, tree, data_file, model]
+RECORDS = [column_sentence, document, sentence, tree, data_file]
 SMALL = [column_sentence, document, sentence, tree]
 
 

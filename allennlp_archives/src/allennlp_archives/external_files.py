@@ -249,7 +249,10 @@ def is_published(url: str) -> bool:
     wanted = url.rpartition("/")[2]
     for model in MODELS.values():
         for file in model.files:
-            if model.is_bilm and file.rpartition("/")[2] == wanted != OPTIONS_FILE:
+            if (
+                model.source == "bilm"
+                and file.rpartition("/")[2] == wanted != OPTIONS_FILE
+            ):
                 return True
     return False
 

@@ -17,9 +17,7 @@ from elmo_tasks.formats.fetching.published import (
     BUNDLED,
     BUNDLED_MODEL,
     MODELS,
-    NOT_STATED,
     PublishedModel,
-    aliases_of,
 )
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.system.files import file_sha256
@@ -79,7 +77,7 @@ def _with(text: str) -> dict[str, PublishedModel]:
     text = text.lower()
     found = {}
     for name, model in {BUNDLED: BUNDLED_MODEL, **MODELS}.items():
-        names = [name] + aliases_of(name)
+        names = [name, *model.aliases]
         if text in names:
             return {name: model}
         searched = " ".join([*names, model.language, model.domain]).lower()
@@ -103,7 +101,7 @@ def _record(name: str, model: PublishedModel) -> dict[str, Any]:
     del known["md5"]  # which the files have
     if name == BUNDLED:
         known["files"] = embedded_bilm()
-    return {"name": name, "aliases": aliases_of(name), **known}
+    return {"name": name, **known}
 
 
 def _size(model: PublishedModel) -> str | None:
@@ -139,7 +137,7 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _print_details(name: str, model: PublishedModel) -> None:
-    for alias in aliases_of(name):
+    for alias in model.aliases:
         print(f"also named: {alias}")
     print(f"kind: {model.source}")
     print(f"trained on: {model.text}")
@@ -165,7 +163,6 @@ def _print_details(name: str, model: PublishedModel) -> None:
 
 
 def _licence(model: PublishedModel) -> str:
-    licence = model.licence
-    if licence == NOT_STATED:
-        return f"{licence.name} by the publisher, as far as is known here"
-    return f"{licence.name}, see {licence.said_at}"
+    if model.licence is None:
+        return "not stated by the publisher, as far as is known here"
+    return f"{model.licence}, see {model.licence_page}"

@@ -7,7 +7,6 @@ from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.elmo.models.files import File, ModelFiles
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,
-    NOT_STATED,
     published,
     published_at,
 )
@@ -47,10 +46,10 @@ def said_of(files: ModelFiles) -> dict[str, str]:
     model = published(weights.name) or published_at(weights.name)
     if model is not None:
         said = {"language": model.language, "text": model.text}
-        if model.licence != NOT_STATED:
-            said["licence"] = model.licence.name
-            if model.licence.said_at:
-                said["licence"] += f" ({model.licence.said_at})"
+        if model.licence is not None:
+            said["licence"] = model.licence
+            if model.licence_page is not None:
+                said["licence"] += f" ({model.licence_page})"
         return said
     folder = weights.path if weights.path.is_dir() else weights.path.parent
     if _is_bundled(weights):

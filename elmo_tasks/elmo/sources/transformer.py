@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
+from torch.nn.utils.rnn import pad_sequence
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
@@ -24,8 +24,6 @@ from elmo_tasks.elmo.sources.transformer_files import (
     one_error,
     padding_id,
 )
-from elmo_tasks.elmo.windows import windows
-from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -42,20 +40,15 @@ def _warn_of_windows(folder: Path, limit: int) -> None:
     logger.warning(message + "windows", folder, limit)
 
 
-class _PieceSequence(NamedTuple):
+class _Window(NamedTuple):
     """
-    The pieces of a text, or of a window of it, and which words' vectors they give.
-
-    - `ids`, [S]: the pieces, with special tokens.
-    - `words`, [W]: the words, as indices into all tokens [B * T] of the texts.
-    - `starts`, [W]: the index in `ids` of each word's first piece.
-    - `counts`, [W]: the number of each word's pieces, which are next to each other.
+    The pieces of a text, or of a part of it, with special tokens, and the words whose
+    vectors they give: for each word, as an index into all tokens [B * T] of the texts,
+    the places of its pieces.
     """
 
-    ids: np.ndarray
-    words: np.ndarray
-    starts: np.ndarray
-    counts: np.ndarray
+    ids: list[int]
+    words: dict[int, list[int]]
 
 
 class Transformer(nn.Module):
@@ -71,7 +64,7 @@ class Transformer(nn.Module):
 
     A text of more pieces than the model has positions is read in windows that overlap
     by half. A word's vector is taken from the window in which the word has the most
-    context. A word longer than half a window is truncated.
+    context.
 
     # Parameters
 
@@ -82,8 +75,8 @@ class Transformer(nn.Module):
     - `precision`: the data type of weights and states, `float32`, `bfloat16` or
       `emulated_bfloat16`, as that of `BiLM`. The layers are in float32.
 
-    Raises `InputError` if a file is missing or invalid, the model's limit leaves no
-    room for two pieces, or the model fails on a text.
+    Raises `InputError` with the folder and Hugging Face's message if the model cannot
+    be loaded, or fails on a text.
     """
 
     state = "reset"
@@ -103,20 +96,7 @@ class Transformer(nn.Module):
         self.output_dim = loaded.width  # the width D of a layer
         self._folder = Path(folder)
         self._tokenizer = loaded.tokenizer
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        with one_error(self._folder, "load"):
-            self._blank = _blank_before_words(self._tokenizer)
-            self._before, self._after = _special_tokens(self._tokenizer)
-        special = len(self._before) + len(self._after)
-        self._limit = loaded.most_pieces - special
-        if self._limit < 2:  # windows overlap by half
-            problem = f"expected a model that reads at least {special + 2} pieces"
-            raise InputError(
-                f"{problem} with its {special} special tokens, got"
-                f" {loaded.most_pieces} (model_max_length, or its positions)",
-                file=folder,
-            )
+        self._blank = loaded.blank
         self._ignores_padding = loaded.ignores_padding
 
     @property
@@ -142,8 +122,7 @@ class Transformer(nn.Module):
         of_tokens = layers.flatten(1, 2)  # [L+1, B * T, D], of the same memory
         texts = _rows(ids_to_text(character_ids[mask]), mask.sum(1).tolist())
         with one_error(self._folder, "run"):
-            sequences = self._sequences(texts, longest)
-            for batch in self._batches(sequences):
+            for batch in self._batches(self._windows(texts, longest)):
                 self._encode(batch, of_tokens)
         return LayerOutput(layers, mask.to(self.like.device))
 
@@ -154,85 +133,54 @@ class Transformer(nn.Module):
             self.model.to(PRECISIONS[self.precision])
         return self
 
-    def _sequences(
-        self, texts: list[list[str]], longest: int
-    ) -> Iterator[_PieceSequence]:
+    def _windows(self, texts: list[list[str]], longest: int) -> list[_Window]:
         """What the model reads for texts of at most `longest` words."""
         if self._blank:
             texts = [_after_blanks(words) for words in texts]
-        encodings = self._tokenizer.encode_batch(
-            texts, is_pretokenized=True, add_special_tokens=False
-        )
+        found = []
+        encodings = self._tokenizer.encode_batch(texts, is_pretokenized=True)
         for row, encoding in enumerate(encodings):
-            ids = np.array(encoding.ids, int)  # [S]
-            word_of_piece = np.array(encoding.word_ids, int)  # [S], from 0, sorted
-            if len(ids) > self._limit:
-                _warn_of_windows(self._folder, self._limit)
-                kept = _index_in_word(word_of_piece) < self._limit // 2
-                ids = ids[kept]
-                word_of_piece = word_of_piece[kept]
-            yield from self._windows(ids, word_of_piece, row * longest)
+            parts = [encoding, *encoding.overflowing]
+            if len(parts) > 1:
+                _warn_of_windows(self._folder, len(encoding.ids))
+            words = _words_of([part.word_ids for part in parts], row * longest)
+            for part, taken in zip(parts, words, strict=True):
+                if taken:
+                    found.append(_Window(part.ids, taken))
+        return found
 
-    def _windows(
-        self, ids: np.ndarray, word_of_piece: np.ndarray, first_word: int
-    ) -> Iterator[_PieceSequence]:
-        """
-        The windows of a text's pieces [S]; `first_word` is the index of its first word.
-        """
-        words, starts, counts = np.unique(
-            word_of_piece, return_index=True, return_counts=True
-        )  # [W] each
-        centres = starts + counts // 2
-        for start, end, first, last in windows(
-            len(ids), limit=self._limit, overlap=self._limit // 2
-        ):
-            taken = (first <= centres) & (centres < last)  # [W]
-            yield _PieceSequence(
-                ids=np.concatenate([self._before, ids[start:end], self._after]),
-                words=first_word + words[taken],
-                starts=len(self._before) + starts[taken] - start,
-                counts=counts[taken],
-            )
-
-    def _batches(
-        self, sequences: Iterator[_PieceSequence]
-    ) -> Iterator[list[_PieceSequence]]:
-        """Batches of sequences of similar length; of one if padding is not ignored."""
-        listed = list(sequences)
+    def _batches(self, windows: list[_Window]) -> Iterator[list[_Window]]:
+        """Batches of windows of similar length; of one if padding is not ignored."""
         batch_size = None
         if not self._ignores_padding:
             batch_size = 1
         elif self.like.device.type == "cpu":
             batch_size = _CPU_BATCH_SIZE
         for indices in batches_by_length(
-            [len(sequence.ids) for sequence in listed],
+            [len(window.ids) for window in windows],
             batch_size=batch_size,
             max_tokens=MAX_TOKENS,
         ):
-            yield [listed[index] for index in indices]
+            yield [windows[index] for index in indices]
 
-    def _encode(self, batch: Sequence[_PieceSequence], of_tokens: Tensor) -> None:
+    def _encode(self, batch: Sequence[_Window], of_tokens: Tensor) -> None:
         """
         Write the vectors of a batch's words to their rows of the layers [L+1, B * T,
         D].
         """
-        ids, mask = _padded(batch, padding_id(self.model))
-        layers = hidden_states(self.model, self._tensor(ids), self._tensor(mask).long())
-        _, length = ids.shape
-        pooled, offsets = _pooled_pieces(batch, length, self.pieces)
-        pooled_on_device = self._tensor(pooled)
-        offsets_on_device = self._tensor(offsets)
-        words = self._tensor(np.concatenate([sequence.words for sequence in batch]))
+        rows = [torch.tensor(window.ids) for window in batch]
+        ids = pad_sequence(rows, batch_first=True, padding_value=padding_id(self.model))
+        mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
+        device = self.like.device
+        layers = hidden_states(self.model, ids.to(device), mask.to(device))
+        words, pooled, offsets = _pooled_pieces(batch, ids.shape[1], self.pieces)
         for layer, states in zip(of_tokens, layers, strict=True):  # [b, S, D]
-            layer[words] = embedding_bag(
-                pooled_on_device,
+            layer[words.to(device)] = embedding_bag(
+                pooled.to(device),
                 states.flatten(0, 1).to(self.dtype),
-                offsets_on_device,
+                offsets.to(device),
                 mode="mean",
             )
-
-    def _tensor(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(self.like.device)
 
 
 def _rows(words: list[str], lengths: list[int]) -> list[list[str]]:
@@ -245,39 +193,46 @@ def _rows(words: list[str], lengths: list[int]) -> list[list[str]]:
     return rows
 
 
-def _index_in_word(word_of_piece: np.ndarray) -> np.ndarray:
+def _words_of(
+    word_ids: list[list[int | None]], first_word: int
+) -> list[dict[int, list[int]]]:
     """
-    The index of each piece in its word, [S], given the numbers of their words, [S].
+    The words that are taken from each window of a text, with the places of their
+    pieces: each from the window in which it has most context, not counting the ends of
+    the text. `word_ids` are the words of the pieces in each window, `None` for special
+    tokens; `first_word` is the number of the text's first word.
     """
-    first_pieces = np.searchsorted(word_of_piece, word_of_piece)
-    return np.arange(len(word_of_piece)) - first_pieces
-
-
-def _padded(
-    batch: Sequence[_PieceSequence], pad_id: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The pieces of sequences with padding [b, S], and their mask [b, S]."""
-    length = max([len(sequence.ids) for sequence in batch])
-    ids = np.full((len(batch), length), pad_id)
-    mask = np.zeros((len(batch), length), bool)
-    for row, sequence in enumerate(batch):
-        ids[row, : len(sequence.ids)] = sequence.ids
-        mask[row, : len(sequence.ids)] = True
-    return ids, mask
+    windows = []
+    best: dict[int, tuple[int, int]] = {}  # the context, and minus the window's number
+    for number, words in enumerate(word_ids):
+        places: dict[int, list[int]] = {}
+        for place, word in enumerate(words):
+            if word is not None:
+                places.setdefault(first_word + word, []).append(place)
+        for word, own in places.items():
+            context = min(own[0], len(words) - 1 - own[-1])
+            best[word] = max(best.get(word, (-1, 0)), (context, -number))
+        windows.append(places)
+    taken = []
+    for number, places in enumerate(windows):
+        taken.append(
+            {word: places[word] for word in places if best[word][1] == -number}
+        )
+    return taken
 
 
 def _pooled_pieces(
-    batch: Sequence[_PieceSequence], length: int, pieces: str
-) -> tuple[np.ndarray, np.ndarray]:
+    batch: Sequence[_Window], length: int, pieces: str
+) -> tuple[Tensor, Tensor, Tensor]:
     """
-    Which pieces make each word's vector, as `embedding_bag` takes it.
+    Words [W], and which pieces make their vectors, as `embedding_bag` takes it.
 
     The hidden states of a batch are a table [b * S, D]: row `r * S + s` is that of
-    piece s of sequence r, and S is `length`. `pooled` [N] lists the rows of all words,
+    piece s of window r, and S is `length`. `pooled` [N] lists the rows of all words,
     one word after the other; those of word w begin at `offsets[w]` and end where the
-    next word's begin. The word's vector is their mean. `offsets` is [W].
+    next word's begin. The word's vector is their mean.
 
-    For example, one sequence with the three words "unloading the harbours":
+    For example, one window with the three words "unloading the harbours":
 
         row     0      1   2       3      4    5        6    7
         piece   [CLS]  un  ##load  ##ing  the  harbour  ##s  [SEP]
@@ -287,57 +242,18 @@ def _pooled_pieces(
         first   1, 4, 5            0, 1, 2
         last    3, 4, 6            0, 1, 2
     """
-    starts = np.concatenate(
-        [row * length + sequence.starts for row, sequence in enumerate(batch)]
-    )  # [W]
-    counts = np.concatenate([sequence.counts for sequence in batch])  # [W]
-    if pieces == "last":
-        starts = starts + counts - 1
-    if pieces != "mean":
-        counts = np.ones_like(counts)
-    offsets = np.cumsum(counts) - counts  # [W]
-    index_in_word = np.arange(counts.sum()) - np.repeat(offsets, counts)  # [N]
-    pooled = np.repeat(starts, counts) + index_in_word  # [N]
-    return pooled, offsets
-
-
-def _special_tokens(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The ids of the special tokens before and after a text's pieces."""
-    encoding = tokenizer.encode(["a"], is_pretokenized=True)
-    ids = np.array(encoding.ids, int)
-    of_word = []
-    for index, word in enumerate(encoding.word_ids):
-        if word is not None:
-            of_word.append(index)
-    if not of_word:  # this word has no piece
-        middle = (len(ids) + 1) // 2
-        return ids[:middle], ids[middle:]
-    return ids[: of_word[0]], ids[of_word[-1] + 1 :]
-
-
-def _blank_before_words(tokenizer: Any) -> bool:
-    """
-    Whether each word must be given with a blank before it, for its pieces to be those
-    that it has in a text. Most tokenizers mark where a word begins, or are set to.
-    """
-    if hasattr(tokenizer.pre_tokenizer, "add_prefix_space"):  # that of RoBERTa or GPT-2
-        tokenizer.pre_tokenizer.add_prefix_space = True
-    in_text = tokenizer.encode("a a", add_special_tokens=False).ids
-    if in_text == _ids_of_words(tokenizer, ["a", "a"]):
-        return False
-    second = _ids_of_words(tokenizer, [" a"])
-    return in_text[-len(second) :] == second
-
-
-def _ids_of_words(tokenizer: Any, words: list[str]) -> list[int]:
-    encoding = tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
-    ids: list[int] = encoding.ids
-    return ids
+    chosen = {"mean": slice(None), "first": slice(1), "last": slice(-1, None)}[pieces]
+    words: list[int] = []
+    pooled: list[int] = []
+    offsets = []
+    for row, window in enumerate(batch):
+        for word, places in window.words.items():
+            words.append(word)
+            offsets.append(len(pooled))
+            pooled += [row * length + place for place in places[chosen]]
+    return torch.tensor(words), torch.tensor(pooled), torch.tensor(offsets)
 
 
 def _after_blanks(words: list[str]) -> list[str]:
     """The words with a blank before each that is not empty."""
-    found = []
-    for word in words:
-        found.append(f" {word}" if word else word)
-    return found
+    return [f" {word}" if word else word for word in words]

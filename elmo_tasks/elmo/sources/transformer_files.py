@@ -11,13 +11,24 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_tasks.elmo.allocation import TooLarge, parameters_of_at_most
+from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.errors import InputError, is_out_of_memory
-from elmo_tasks.formats.fetching.fetch import fits_any
+from elmo_tasks.formats.fetching.fetch import files_in, fits_any
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.system.run_names import CONFIG, SAFETENSORS_FILE
+from elmo_tasks.system.run_names import CONFIG
 
-_SETTINGS = (  # of the model and of its tokenizer
+SAFETENSORS = "model*.safetensors"
+PICKLES = "pytorch_model*.bin*"
+"""Of the names of weights; pickles are never read, and an error says so."""
+
+_INDEX = "model*.safetensors.index.json"
+
+HINT = (
+    "weights are in model.safetensors, which transformers writes with "
+    "AutoModel.from_pretrained(NAME).save_pretrained(FOLDER)"
+)
+
+PATTERNS = (
     "config.*json",
     "tokenizer*",
     "special_tokens_map.json",
@@ -25,33 +36,23 @@ _SETTINGS = (  # of the model and of its tokenizer
     "vocab*",
     "merges.txt",
     "*.model",
+    SAFETENSORS,
+    _INDEX,
 )
-_TOKENIZER_CONFIG = "tokenizer_config.json"
+"""Of the names of all files: the only ones that transformers sees."""
 
-SAFETENSORS = "model*.safetensors*"
-PICKLES = "pytorch_model*.bin*"
-"""Of the names of weights; pickles are never read, and an error says so."""
+_SETTINGS = ("config.*json", "tokenizer_config.json", _INDEX)
+"""Of the names of files that can name others."""
 
-_WRITES_SAFETENSORS = (
-    "transformers writes it with "
-    "AutoModel.from_pretrained(NAME).save_pretrained(FOLDER)"
-)
-
-PATTERNS = (*_SETTINGS, SAFETENSORS)
-"""Of the names of all files."""
+_LISTS = ("weight_map", "fast_tokenizer_files", "configuration_files")
+"""Keys under which they do."""
 
 _MOST_JSON = 2**26  # bytes of an index, or of a tokenizer's settings
 _SMALL = 2**24  # bytes that any model may have
 _MOST_TENSORS = 10**6
 
 _RARE = "a \U00013000"
-"""A text with a character that hardly any tokenizer knows."""
-
-_MOST_TRIED = 1024
-"""Pieces of the longest row by which a model is tried, which bounds the time."""
-
-_TRIED = torch.arange(1, 5)[None]
-"""Pieces by which a model is tried, [1, 4]."""
+"""A text with a character that hardly any tokenizer knows, by which a model is tried."""
 
 _TEXT = (
     "MASKED_LM",
@@ -73,56 +74,11 @@ class Loaded(NamedTuple):
     """A frozen model and its tokenizer, of the package tokenizers."""
 
     model: Any
-    tokenizer: Any
-    most_pieces: int  # of a text, with special tokens
+    tokenizer: Any  # splits long texts into windows that overlap by half
+    blank: bool  # each word is given with a blank before it
     n_layers: int  # L+1, with that of the embeddings
     width: int  # D
     ignores_padding: bool  # else texts of other lengths in a batch change the layers
-
-
-def files_read(folder: Path) -> list[Path]:
-    """
-    The files of a transformer that are read: the only ones that transformers sees.
-    Raises `InputError` without weights in safetensors, or if their index names a file
-    of another folder, or one that is missing.
-    """
-    found = weight_files(folder)
-    for path in folder.iterdir():
-        if fits_any(path.name, _SETTINGS) and path.is_file():
-            found.append(path)
-    return found
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """One file, or else an index and the files that it names."""
-    whole = folder / SAFETENSORS_FILE
-    index = folder / f"{SAFETENSORS_FILE}.index.json"
-    if whole.is_file():
-        return [whole]
-    if not index.is_file():
-        problem = f"expected the weights of a transformer in {SAFETENSORS_FILE}"
-        if any(folder.glob(PICKLES)):
-            problem += ", got a pickle, pytorch_model.bin"
-        raise InputError(problem, file=folder, hint=_WRITES_SAFETENSORS)
-    found = read_json(index, "an index of weights", most_bytes=_MOST_JSON)
-    try:
-        names = sorted(set(found["weight_map"].values()))
-        is_sound = all(name.endswith(".safetensors") for name in names)
-    except (AttributeError, KeyError, TypeError):
-        is_sound = False
-    if not is_sound:
-        problem = "expected weight_map, with a file of safetensors for each weight"
-        raise InputError(problem, file=index)
-    _require_beside(names, index)
-    return [index, *[folder / name for name in names]]
-
-
-def _require_beside(names: Iterable[str], file: Path) -> None:
-    """Raises `InputError` if a file names others that are not in its folder."""
-    for name in names:
-        if Path(name).name != name or not (file.parent / name).is_file():
-            problem = f"expected files of the same folder, got {name or 'no name'}"
-            raise InputError(problem, file=file)
 
 
 def load(folder: Path, dtype: torch.dtype) -> Loaded:
@@ -131,25 +87,36 @@ def load(folder: Path, dtype: torch.dtype) -> Loaded:
     encoder, from safetensors. No code of the model is run, and nothing is fetched.
 
     Raises `InputError` if a file is missing or invalid, the model needs code of its
-    own, its layers do not have one vector for each piece, the tokenizer is slow, or the
-    two are not of one model; or for a version of transformers with a known hole.
+    own, its layers do not have one vector for each piece, or the tokenizer is slow; or
+    for a version of transformers with a known hole.
     """
-    files = files_read(folder)
     with tempfile.TemporaryDirectory() as seen, _quiet(folder, seen):
-        for file in files:
-            if file.name == _TOKENIZER_CONFIG:
-                Path(seen, file.name).write_text(_own_settings(file), "utf-8")
+        for name, file in files_in(folder, PATTERNS).items():
+            if fits_any(name, _SETTINGS):
+                settings = _own_settings(file)
+                Path(seen, name).write_text(json.dumps(settings), "utf-8")
             else:
-                Path(seen, file.name).symlink_to(file.absolute())
+                Path(seen, name).symlink_to(file.absolute())
         return _from_pretrained(folder, Path(seen), dtype)
 
 
-def _own_settings(file: Path) -> str:
-    """Those of a tokenizer, without the paths where its files once were."""
-    given = read_json(file, "the settings of a tokenizer", most_bytes=_MOST_JSON)
-    _require_beside(given.get("fast_tokenizer_files", ()), file)
-    kept = {key: value for key, value in given.items() if not key.endswith("_file")}
-    return json.dumps(kept)
+def _own_settings(file: Path) -> Any:
+    """
+    The content of a file of JSON, without the paths where files of the tokenizer once
+    were. Raises `InputError` if it lists files of another folder.
+    """
+    given = read_json(file, "the settings of a model", most_bytes=_MOST_JSON)
+    if not isinstance(given, dict):
+        return given
+    for key in _LISTS:
+        listed = given.get(key, [])
+        if isinstance(listed, dict):
+            listed = listed.values()
+        for name in listed:
+            if Path(name).name != name:
+                problem = f"expected files of the same folder, got {name!r}"
+                raise InputError(problem, file=file)
+    return {key: value for key, value in given.items() if not key.endswith("_file")}
 
 
 def require_text_model(folder: Path) -> None:
@@ -162,32 +129,32 @@ def require_text_model(folder: Path) -> None:
 
 
 @contextmanager
-def one_error(folder: Path, doing: str, seen: str | None = None) -> Iterator[None]:
+def one_error(folder: Path, doing: str, seen: str = "") -> Iterator[None]:
     """
-    Inside, errors are one `InputError` about the folder, which transformers may have
-    `seen` at another path.
+    Inside, errors of transformers are an `InputError` about the folder, which it may
+    have `seen` at another path. What is out of memory stays as it is: callers say of
+    which batch.
     """
     try:
         yield
-    except BaseException as error:  # of any type: damaged files, rare texts
+    except BaseException as error:
         is_panic = type(error).__name__ == "PanicException"  # of a tokenizer, in Rust
-        is_ours = isinstance(error, InputError) and not isinstance(error, TooLarge)
+        is_ours = isinstance(error, InputError) and error.file is not None
         if is_ours or not (is_panic or isinstance(error, Exception)):
             raise
         if doing == "run" and is_out_of_memory(error):
-            raise  # callers say of which batch
+            raise
         reason = " ".join(str(error).split()) or type(error).__name__
-        if seen is not None:
-            reason = reason.replace(seen, str(folder))
         if "trust_remote_code" in reason:
             reason = "it needs the code in its own files, which is never run"
-        raise InputError(
-            f"cannot {doing} the transformer: {reason[:300]}", file=folder
-        ) from None
+        if seen:
+            reason = reason.replace(seen, str(folder))
+        problem = f"cannot {doing} the transformer: {reason[:300]}"
+        raise InputError(problem, file=folder) from None
 
 
 @contextmanager
-def _quiet(folder: Path, seen: str | None = None) -> Iterator[None]:
+def _quiet(folder: Path, seen: str = "") -> Iterator[None]:
     """Inside, transformers logs nothing, and errors are those of `one_error`."""
     import transformers
 
@@ -232,24 +199,31 @@ def _from_pretrained(folder: Path, seen: Path, dtype: torch.dtype) -> Loaded:
         )
     config.use_cache = False  # a key of GPT-2
     config.reference_compile = False  # a key of ModernBERT
-    tokenizer = AutoTokenizer.from_pretrained(seen, config=config, **_LOCAL)
+    settings = AutoTokenizer.from_pretrained(seen, config=config, **_LOCAL)
+    if not settings.is_fast:
+        problem = f"expected a fast tokenizer, got {type(settings).__name__}"
+        raise InputError(problem, file=folder)
     model = _model(config, folder, seen, dtype)
-    row = _fitting_row(tokenizer, model, folder)
     if config.is_encoder_decoder and hasattr(model, "get_encoder"):
         model = model.get_encoder()
     model = model.eval().requires_grad_(False)
     model.config.name_or_path = ""  # the folder may be moved
-    ignores_padding = _ignores_padding(model)
-    most_pieces = _most_pieces(model, tokenizer)
-    longest = row.repeat(_MOST_TRIED)[: max(1, min(most_pieces, _MOST_TRIED))]
-    layers = _layers_of_row(model, longest[None], folder)
+    tokenizer = settings.backend_tokenizer
+    blank = _prepare(tokenizer, _most_pieces(model, settings), folder)
+    row = torch.tensor([tokenizer.encode(_RARE).ids])  # [1, S]
+    layers = hidden_states(model, row, torch.ones_like(row))
+    for layer in layers:
+        if layer.shape[:2] != row.shape or layer.shape[2] != layers[0].shape[2]:
+            problem = "expected layers with one vector of the same width for each piece"
+            got = type(model).__name__
+            raise InputError(f"{problem}, got those of {got}", file=folder)
     return Loaded(
         model,
-        tokenizer.backend_tokenizer,
-        most_pieces,
+        tokenizer,
+        blank,
         n_layers=len(layers),
         width=layers[0].shape[2],
-        ignores_padding=ignores_padding,
+        ignores_padding=_ignores_padding(model, row, layers),
     )
 
 
@@ -264,7 +238,7 @@ def _model(config: Any, folder: Path, seen: Path, dtype: torch.dtype) -> Any:
     kind: Any = AutoModel
     if type(config) in MODEL_FOR_TEXT_ENCODING_MAPPING:
         kind = AutoModelForTextEncoding
-    size = sum([file.stat().st_size for file in weight_files(folder)])
+    size = sum([file.stat().st_size for file in folder.glob(SAFETENSORS)])
     at_most = _SMALL + torch.float32.itemsize * size  # numbers of a byte or more
     with parameters_of_at_most(at_most, _MOST_TENSORS):
         model, found = kind.from_pretrained(
@@ -290,8 +264,7 @@ def _config(folder: Path) -> Any:
     text = set()
     for task in _TEXT:
         text.update(getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES"))
-    given = read_json(folder / CONFIG, "the config of a model")
-    _require_beside(given.get("configuration_files", ()), folder / CONFIG)
+    _own_settings(folder / CONFIG)
     config = AutoConfig.from_pretrained(folder, **_LOCAL)
     for kind in _model_types(config.to_dict()):
         if kind not in text:
@@ -321,29 +294,34 @@ def _require_whole(model: Any, missing: Iterable[str], folder: Path) -> None:
             )
 
 
-def _fitting_row(tokenizer: Any, model: Any, folder: Path) -> Tensor:
+def _prepare(tokenizer: Any, most_pieces: int, folder: Path) -> bool:
     """
-    The pieces of a text [S], as the tokenizer always splits it. Raises `InputError` if
-    the tokenizer is slow, or has a piece or a special token that the model has not.
+    Have a tokenizer split a word always alike, and long texts into windows. Returns
+    whether each word must be given with a blank before it, for its pieces to be those
+    that it has in a text: most tokenizers mark where a word begins, or are set to.
+    Raises `InputError` if windows have no room.
     """
-    if not tokenizer.is_fast:
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    if hasattr(tokenizer.model, "dropout"):  # with it, a text is split at random
+        tokenizer.model.dropout = None
+    if hasattr(tokenizer.pre_tokenizer, "add_prefix_space"):  # that of RoBERTa or GPT-2
+        tokenizer.pre_tokenizer.add_prefix_space = True
+    options = {"add_special_tokens": False}
+    words = tokenizer.encode(["a", "a"], is_pretokenized=True, **options).ids
+    second = tokenizer.encode([" a"], is_pretokenized=True, **options).ids
+    in_text = tokenizer.encode("a a", **options).ids
+    special = tokenizer.num_special_tokens_to_add(False)
+    room = most_pieces - special
+    if room < 2:  # windows overlap by half
+        problem = f"expected a model that reads at least {special + 2} pieces"
         raise InputError(
-            f"expected a fast tokenizer, got {type(tokenizer).__name__}",
-            file=folder,
-            hint="save the fast one as tokenizer.json, with tokenizer.save_pretrained",
-        )
-    pieces = tokenizer.backend_tokenizer.model
-    if hasattr(pieces, "dropout"):  # with it, a text is split at random
-        pieces.dropout = None
-    known = len(model.get_input_embeddings().weight)
-    row = tokenizer(_RARE)["input_ids"]
-    highest = max([*tokenizer.get_vocab().values(), *row])
-    if highest >= known:
-        raise InputError(
-            f"expected a tokenizer of the model's {known} pieces, got the id {highest}",
+            f"{problem} with its {special} special tokens, got {most_pieces}"
+            " (model_max_length, or its positions)",
             file=folder,
         )
-    return torch.tensor(row or [0])
+    tokenizer.enable_truncation(most_pieces, stride=room // 2)
+    return words != in_text and in_text[-len(second) :] == second
 
 
 def hidden_states(model: Any, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
@@ -363,30 +341,15 @@ def padding_id(model: Any) -> int:
     return max(0, model.config.pad_token_id or 0)
 
 
-def _layers_of_row(model: Any, row: Tensor, folder: Path) -> tuple[Tensor, ...]:
+def _ignores_padding(model: Any, row: Tensor, layers: tuple[Tensor, ...]) -> bool:
     """
-    The layers of a row of pieces [1, S], by which a model is tried. Raises `InputError`
-    if a layer has not one vector for each piece, or its width is another.
-    """
-    layers = hidden_states(model, row, torch.ones_like(row))
-    for layer in layers:
-        if layer.shape[:2] != row.shape or layer.shape[2] != layers[0].shape[2]:
-            name = type(model).__name__
-            problem = "expected layers with one vector of the same width for each piece"
-            raise InputError(f"{problem}, got those of {name}", file=folder)
-    return layers
-
-
-def _ignores_padding(model: Any) -> bool:
-    """
-    Whether the layers of a few pieces stay the same, up to rounding, if padding
+    Whether the layers of a few pieces [1, S] stay the same, up to rounding, if padding
     follows. The convolutions of ConvBERT mix it in. After so short a text, BigBird
     attends to all pieces, and no more to some by chance.
     """
-    layers = hidden_states(model, _TRIED, torch.ones_like(_TRIED))
-    padding = torch.full_like(_TRIED, padding_id(model))
-    mask = torch.cat([torch.ones_like(_TRIED), torch.zeros_like(_TRIED)], 1)
-    padded_layers = hidden_states(model, torch.cat([_TRIED, padding], 1), mask)
+    padding = torch.full_like(row, padding_id(model))
+    mask = torch.cat([torch.ones_like(row), torch.zeros_like(row)], 1)
+    padded_layers = hidden_states(model, torch.cat([row, padding], 1), mask)
     for layer, padded in zip(layers, padded_layers, strict=True):
         most = _ROUNDING[layer.dtype] * layer.abs().max()
         if (layer - padded[:, : layer.shape[1]]).abs().max() > most:
@@ -399,7 +362,7 @@ def _most_pieces(model: Any, tokenizer: Any) -> int:
     The most pieces of a text, special tokens included. RoBERTa's positions begin after
     that of padding.
     """
-    most = int(tokenizer.model_max_length)
+    most = int(min(tokenizer.model_max_length, 2**31))
     positions = most
     for key in ("max_encoder_position_embeddings", "max_position_embeddings"):
         positions = int(getattr(model.config, key, None) or positions)

@@ -28,7 +28,7 @@ from elmo_tasks.elmo.sources.cove import CoVe
 from elmo_tasks.elmo.sources.manylangs import open_manylangs
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.fetch import is_whole_model
+from elmo_tasks.formats.fetching.fetch import files_in, is_whole_model
 from elmo_tasks.option_values import InferencePrecision, Pieces
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 from elmo_tasks.system.files import file_sha256
@@ -154,7 +154,7 @@ SOURCES: dict[str, SourceType] = {
         {"model": "the transformer's files"},
         Transformer,
         options=("precision", "pieces"),
-        read=transformer_files.files_read,
+        read=lambda folder: list(files_in(folder, transformer_files.PATTERNS).values()),
         patterns=transformer_files.PATTERNS,
     ),
     MANYLANGS: SourceType(

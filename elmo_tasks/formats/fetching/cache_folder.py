@@ -1,6 +1,4 @@
-"""
-Where the cache of this user has what was fetched, unpacked or noted.
-"""
+"""Where the cache of this user has what was fetched, unpacked or noted."""
 
 import hashlib
 import os
@@ -24,25 +22,14 @@ def download_target(url: str) -> Path:
     """
     Where the file of a URL is in the cache, in a folder that has no other, if it was
     downloaded. The path does not depend on the URL's key: an archive, without it,
-    finds it. Raises `InputError` unless it is a URL of http or https.
+    finds it. Raises `InputError` for an invalid URL.
     """
-    digest = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
-    return cache_folder() / "downloads" / digest / _name(url)
-
-
-def _name(url: str) -> str:
-    """The name of the file at a URL."""
     try:
-        parts = urlsplit(url)
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
-        is_valid = is_valid and (parts.port is None or parts.port > 0)
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        expected = "a path, or an address that begins with https://, http:// or hf://"
-        shown = without_secrets(url).partition("?")[0]
-        raise InputError(f"expected {expected}, got {shown}")
-    return Path(parts.path).name or "file"
+        name = Path(urlsplit(url).path).name or "file"
+    except ValueError as error:
+        raise InputError(f"cannot fetch {url}: {error}") from None
+    digest = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+    return cache_folder() / "downloads" / digest / name
 
 
 def unpacked_folder(file: Path) -> Path:

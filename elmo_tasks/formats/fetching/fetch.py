@@ -25,7 +25,7 @@ from typing import Any
 from elmo_tasks.errors import InputError, without_secrets
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.cache_folder import download_target, unpacked_folder
-from elmo_tasks.formats.fetching.download import download, too_large
+from elmo_tasks.formats.fetching.download import download, require_size
 from elmo_tasks.formats.fetching.published import published, published_at
 from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.unpacking import unzip
@@ -39,11 +39,11 @@ _WITHOUT_KEY = re.compile(r"[?&=]~[0-9a-f]{8}")
 
 GIGABYTE = 10**9
 MOST_GB = 4.0
-"""The size of a download whose size is not known from the list of models."""
+"""The size of a download, unless `set_download_limit` sets another."""
 
 _SECONDS_TO_ANSWER = 10.0  # of the hub
 
-_limit_gb: float | None = None
+_limit_gb = MOST_GB
 
 
 class NotAllowed(InputError):
@@ -61,11 +61,10 @@ class NotFetched(InputError):
 
 def set_download_limit(gigabytes: float | None) -> None:
     """
-    Set the size of the largest download of this process, in 10^9 bytes. With `None`,
-    the default, it follows from the list of published models, and is 4 for others.
+    Set the size of the largest download of this process, in 10^9 bytes; 4 with `None`.
     """
     global _limit_gb
-    _limit_gb = gigabytes
+    _limit_gb = MOST_GB if gigabytes is None else gigabytes
 
 
 def is_whole_model(given: str | Path) -> bool:
@@ -108,8 +107,7 @@ def local_path(
     `sha256`, or that of a URL which ends in `#sha256=HEX`, is checked.
 
     Raises `NotAllowed` if it would have to be downloaded and `offline` is set, and
-    `InputError` if a URL cannot be fetched or has another scheme, the file is too
-    large, or its digest differs.
+    `InputError` if it cannot be fetched, is too large, or its digest differs.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -159,20 +157,13 @@ def _downloaded(url: str, sha256: str | None, *, offline: bool) -> Path:
     if _WITHOUT_KEY.search(url):
         hint = 'an archive does not store keys; pass the whole address: -o \'{"model.elmo.model": "URL"}\''
         raise InputError("expected an address with its key", file=url, hint=hint)
-    download(url, target, most=_most_bytes(url), known_hash=known_hash)
+    download(url, target, most=_most_bytes(), known_hash=known_hash)
     return target
 
 
-def _most_bytes(url: str) -> int:
-    """The largest size of the file at a URL, or of a model of the hub."""
-    if _limit_gb is not None:
-        return int(_limit_gb * GIGABYTE)
-    model = published_at(url)
-    if model is not None:
-        most = model.most_bytes(url)
-        if most is not None:
-            return most
-    return int(MOST_GB * GIGABYTE)
+def _most_bytes() -> int:
+    """The largest size of a file, or of a model of the hub."""
+    return int(_limit_gb * GIGABYTE)
 
 
 def hub_files(address: str, *, offline: bool = False) -> set[str]:
@@ -204,9 +195,7 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
     if not wanted:
         listed = ", ".join(patterns)
         raise NotFetched(f"cannot fetch {address}: it has no file {listed}")
-    most = _most_bytes(address)
-    if sum(wanted) > most:
-        raise too_large(address, most, sum(wanted))
+    require_size(address, _most_bytes(), sum(wanted))
     return _snapshot(address, allow_patterns=list(patterns))
 
 
@@ -216,6 +205,15 @@ def fits_any(name: str, patterns: Sequence[str]) -> bool:
         if fnmatch(name, pattern):
             return True
     return False
+
+
+def files_in(folder: Path, patterns: Sequence[str]) -> dict[str, Path]:
+    """The files in a folder whose names fit one of the patterns, by name, sorted."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and fits_any(path.name, patterns):
+            found[path.name] = path
+    return found
 
 
 def _hub_file(url: str, *, offline: bool) -> Path:
