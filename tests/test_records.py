@@ -11,7 +11,6 @@ import pytest
 from tests.tiny import ROOT
 
 CHANGING = {
-    "elmo_tasks.experiments.tables.schedule.ScheduledRun",
     "elmo_tasks.cli.running.line_predictions.Line",
     "elmo_tasks.pretraining.text.stream.LmBatch",
 }

@@ -194,17 +194,6 @@ def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
         lock.release()
 
 
-def is_held(folder: Path) -> bool:
-    """Whether another process writes to a folder."""
-    if not (folder / LOCK).is_file():
-        return False
-    try:
-        with exclusive(folder, wait=0):
-            return False
-    except Held:
-        return True
-
-
 def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
     """
     Move the files of a temporary folder to `target`, except those that are there with

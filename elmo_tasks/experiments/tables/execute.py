@@ -1,4 +1,4 @@
-"""Step 3, in the run's own process: execute a plan and write `result.json`."""
+"""Step 3, in the run's own process: execute the plan in `result.json`, and add its result."""
 
 import json
 import platform
@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 import elmo_tasks
 from elmo_tasks.elmo.devices import best_device, cuda_number
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
@@ -58,30 +58,23 @@ def execute(
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
-    Execute the plan in a run's folder and write the result. A finished run is skipped,
+    Execute the plan in a run's folder and add the result. A finished run is skipped,
     an interrupted training resumes from its last checkpoint. With `parent`, a process
     id, it exits when that process does. For `allow_changed` and `report` see
     `training.run.train`.
     Raises `InputError` if the folder has no plan, and `Held` if another process
-    executes it. Other errors are recorded and re-raised.
+    executes it.
     """
     path = Path(folder).absolute()
-    plan = run_dir.read_json(path / run_dir.PLAN)
-    if plan is None:
-        raise InputError(
-            f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it"
-        )
     if parent is not None:
         exit_with_parent(parent)
     with exclusive(path):
-        try:
-            if run_dir.read_result(path) is None:
-                _execute(plan, path, allow_changed, report)
-        except Exception as error:
-            reason = one_line(error) or f"{type(error).__name__}: {error}"
-            lines = [line.strip() for line in reason.splitlines()]
-            run_dir.write_failure(path, "; ".join(lines))
-            raise
+        plan = run_dir.read_json(path / run_dir.RESULT)
+        if plan is None:
+            hint = "`elmo-tasks ablate` writes it"
+            raise InputError(f"no {run_dir.RESULT}", file=path, hint=hint)
+        if not run_dir.is_finished(path):
+            _execute(plan, path, allow_changed, report)
 
 
 def _execute(
@@ -99,7 +92,6 @@ def _execute(
     else:
         scored = _train(plan, path, allow_changed, report)
     result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
-    result.pop("label", None)
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
     result["inputs"] = _inputs(plan, path)
