@@ -19,7 +19,7 @@ from allennlp.common.meta import Meta
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import LOCK, atomic_write, exclusive
 from elmo_tasks.system.run_names import (
     BEST,
@@ -32,7 +32,7 @@ from elmo_tasks.system.run_names import (
 from elmo_tasks.system.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.nested import mapped, write_out_types
+from elmo_tasks.training.nested import write_out_types
 
 RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
@@ -80,7 +80,7 @@ def prepare(
     remove_leftovers(folder)
     if not (folder / CONFIG).exists():
         with atomic_write(folder / CONFIG) as aside:
-            Params(_without_keys(given)).to_file(str(aside))
+            Params(given).to_file(str(aside))
     if not (folder / META).exists():
         Meta.new().to_file(folder / META)
     if not has_checkpoint(folder):
@@ -117,7 +117,7 @@ def require_same(
     stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
 ) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    found = differences(_without_keys(stored), _without_keys(given))
+    found = differences(dict(stored), dict(given))
     if found:
         problem = f"the run has another config: {'; '.join(found)}"
         hint = (
@@ -204,17 +204,6 @@ def _stored(config: Path) -> dict[str, Any]:
         raise InputError(problem, file=config, hint=hint)
     write_out_types(found)
     return found
-
-
-def _without_keys(config: Mapping[str, Any]) -> Any:
-    """A config without keys in its URLs."""
-    return mapped(dict(config), _without_secrets)
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_secrets(value)
-    return value
 
 
 def _names(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from allennlp.common.util import find_open_port
 from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 
-from elmo_tasks.errors import InputError, Interrupted, without_secrets
+from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.system.files import LOCK, atomic_write, exclusive
 from elmo_tasks.system.processes import keep_freed_memory
@@ -108,7 +108,7 @@ def train(
     with exclusive(folder):
         prepare(folder, params, recover=recover, allow_changed=allow_changed)
         if report is not None:
-            report(without_secrets(describe(config, scale)))
+            report(describe(config, scale))
         with _logged_here(folder, config, report):
             try:
                 _launch(training, config, group)

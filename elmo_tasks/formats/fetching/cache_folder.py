@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import file_sha256
 
 
@@ -23,10 +23,9 @@ def cache_folder() -> Path:
 def download_target(url: str) -> Path:
     """
     Where the file of a URL is in the cache, in a folder that has no other, if it was
-    downloaded. The path does not depend on the URL's key: an archive, without it,
-    finds it. Raises `InputError` unless it is a URL of http or https.
+    downloaded. Raises `InputError` unless it is a URL of http or https.
     """
-    digest = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(url.encode()).hexdigest()[:16]
     return cache_folder() / "downloads" / digest / _name(url)
 
 
@@ -40,7 +39,7 @@ def _name(url: str) -> str:
         is_valid = False
     if not is_valid:
         expected = "a path, or an address that begins with https://, http:// or hf://"
-        shown = without_secrets(url).partition("?")[0]
+        shown = url
         raise InputError(f"expected {expected}, got {shown}")
     return Path(parts.path).name or "file"
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock
 
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.terminal import terminal_bar
 
 _PART = 2**16  # bytes
@@ -41,7 +41,7 @@ def download(
     import requests
 
     pooch.get_logger().setLevel("WARNING")  # it logs whole addresses, with their keys
-    name = without_secrets(url)
+    name = url
     lock = target.with_name(f".{target.name}.lock")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
