@@ -25,6 +25,7 @@ import torch.multiprocessing
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks.cli.main import main
 from elmo_tasks.system.run_names import CURVE
+from tests.forks import kill_at_event
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""
@@ -76,9 +77,8 @@ def killed_at_event(
     number: int, folder: Path, function: Callable[..., Any], *arguments: Any
 ) -> int:
     """
-    Call a function in a new process that kills itself before its n-th change below
-    `folder`: before a file is opened for writing, renamed or removed, or a folder is
-    made or removed. Returns the exit code, 0 if there are fewer.
+    Call a function in a new process that kills itself at its n-th change below
+    `folder`, see `kill_at_event`. Returns the exit code, 0 if there are fewer.
     """
     target = (number, folder, function, arguments)
     process = _context().Process(target=_call_and_die, args=target)
@@ -90,20 +90,7 @@ def killed_at_event(
 def _call_and_die(
     number: int, folder: Path, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    changes = 0
-
-    def count(event: str, details: tuple[Any, ...]) -> None:
-        nonlocal changes
-        if event not in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
-            return
-        is_read = event == "open" and not details[2] & (os.O_WRONLY | os.O_RDWR)
-        if is_read or not str(details[0]).startswith(str(folder)):
-            return
-        changes += 1
-        if changes == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
+    kill_at_event(number, folder)
     function(*arguments)
 
 

@@ -9,8 +9,10 @@ that is not.
 import glob
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.files import LOCK, atomic_write, exclusive
+from elmo_tasks.system.files import LOCK, TEMPORARY, atomic_write, exclusive
 from elmo_tasks.system.run_names import (
     BEST,
     CHECKPOINT,
@@ -29,7 +31,6 @@ from elmo_tasks.system.run_names import (
     META,
     VOCABULARY,
 )
-from elmo_tasks.system.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_unchanged
 from elmo_tasks.training.nested import write_out_types
@@ -77,7 +78,8 @@ def prepare(
     """
     require_usable(folder, params, recover=recover, allow_changed=allow_changed)
     given = params.as_dict(quiet=True)
-    remove_leftovers(folder)
+    for left in folder.glob(TEMPORARY):
+        shutil.rmtree(left, ignore_errors=True)
     if not (folder / CONFIG).exists():
         with atomic_write(folder / CONFIG) as aside:
             Params(given).to_file(str(aside))
@@ -207,10 +209,12 @@ def _stored(config: Path) -> dict[str, Any]:
 
 
 def _names(folder: Path) -> list[str]:
-    """The names in a folder, except the lock and leftovers of killed processes."""
-    hidden = {path.name for path in leftovers(folder)}
-    hidden.add(LOCK)
-    return [name for name in _listed(folder) if name not in hidden]
+    """The names in a folder, except the lock and what a killed run was writing."""
+    found = []
+    for name in _listed(folder):
+        if name != LOCK and not fnmatchcase(name, TEMPORARY):
+            found.append(name)
+    return found
 
 
 def _listed(folder: Path) -> list[str]:

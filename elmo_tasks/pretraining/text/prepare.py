@@ -195,7 +195,6 @@ def _prepare_files(
     done: list[Prepared] = []
     with ExitStack() as stack:
         if workers > 1:
-            stack.callback(job.folder.remove_leftovers)
             pool = stack.enter_context(_processes(workers))
             # Not `map`, which cancels calls: Python 3.11 fails for those of killed
             # processes.

@@ -16,7 +16,6 @@ from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.text.text_sets import BEGUN, SUCCESS
 from elmo_tasks.pretraining.text.splits import HELDOUT, SPLITS, TRAIN, Written
 from elmo_tasks.system.files import write_text
-from elmo_tasks.system.temporary import leftovers
 
 _FINISHED = "_finished"
 
@@ -81,7 +80,6 @@ class TextFolder:
             )
         if begun.exists():
             _require_same(read_json(begun, "the settings of a call"), settings, begun)
-        self.remove_leftovers()
         write_text(begun, json.dumps(settings, indent=1) + "\n")
 
     def outputs(self, file: Path, index: int) -> dict[str, Path]:
@@ -120,7 +118,6 @@ class TextFolder:
 
     def complete(self, prepared: list[Prepared]) -> None:
         """Write the totals, with which the text is complete."""
-        self.remove_leftovers()
         write_text(self.path / SUCCESS, json.dumps(_totals(prepared)) + "\n")
         self._remove_records()
 
@@ -142,18 +139,6 @@ class TextFolder:
 
     def _has_text(self) -> bool:
         return self.has_heldout() or any(self.path.glob(f"{TRAIN}.*"))
-
-    def remove_leftovers(self) -> None:
-        """Remove the temporary files of processes that were killed."""
-        own = tuple([f".{name}." for name in (TRAIN, HELDOUT, BEGUN, SUCCESS)])
-        if self.path.is_dir():
-            for left in leftovers(self.path):
-                if left.name.startswith(own):
-                    left.unlink(missing_ok=True)
-        records = self.path / _FINISHED
-        if records.is_dir():
-            for left in leftovers(records):
-                left.unlink(missing_ok=True)
 
 
 def sha256_of(file: Path) -> str:
