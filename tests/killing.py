@@ -11,7 +11,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
@@ -126,19 +125,6 @@ class Training(NamedTuple):
         process.start()
         return process
 
-    def reads(self, folder: Path) -> list[str]:
-        """Trains in a new process; the files below the root that it has read."""
-        log = folder.with_suffix(".opened")
-        process = _context().Process(target=_train_and_log, args=(self, folder, log))
-        process.start()
-        process.join()
-        found = set()
-        for line in log.read_text().splitlines():
-            path = Path(line)
-            if path.is_file() and "training_config" not in path.parts:
-                found.add(str(path.resolve().relative_to(self.root.resolve())))
-        return sorted(found)
-
 
 def warm_up() -> None:
     """Start the fork server."""
@@ -151,18 +137,6 @@ def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     return context
-
-
-def _train_and_log(training: Training, folder: Path, log: Path) -> None:
-    """Trains, and writes the names of the files below the root that are opened."""
-    out = log.open("w")
-
-    def write(event: str, details: tuple[Any, ...]) -> None:
-        if event == "open" and str(details[0]).startswith(str(training.root)):
-            print(details[0], file=out, flush=True)
-
-    sys.addaudithook(write)
-    _train(training, folder, None, ())
 
 
 def _train(

@@ -75,11 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compute the layers in each run instead of caching them on disk",
     )
     add(
-        "--allow-changed-files",
-        action="store_true",
-        help="resume interrupted runs although files that they read have changed since they began",
-    )
-    add(
         "--figures",
         type=path,
         metavar="DIR",

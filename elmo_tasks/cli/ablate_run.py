@@ -25,11 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PID",
         help="exit when the process with this number does",
     )
-    parser.add_argument(
-        "--allow-changed-files",
-        action="store_true",
-        help="resume although files that the run reads have changed since it began",
-    )
     add_packages(parser)
     parser.set_defaults(func=run)
 
@@ -39,9 +34,4 @@ def run(args: argparse.Namespace) -> None:
     with needs(ALLENNLP):
         from elmo_tasks.experiments.tables.execute import execute
 
-    execute(
-        args.folder,
-        parent=args.parent,
-        allow_changed=args.allow_changed_files,
-        report=print,
-    )
+    execute(args.folder, parent=args.parent, report=print)

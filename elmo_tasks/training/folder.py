@@ -32,7 +32,7 @@ from elmo_tasks.system.run_names import (
     VOCABULARY,
 )
 from elmo_tasks.training.config import differences
-from elmo_tasks.training.inputs import record_inputs, require_unchanged
+from elmo_tasks.training.inputs import record_inputs, require_same_data
 from elmo_tasks.training.nested import write_out_types
 
 RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
@@ -66,17 +66,15 @@ def set_aside(folder: Path) -> Path | None:
     return folder.with_name(f"{old.name}.{number}")
 
 
-def prepare(
-    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
-) -> None:
+def prepare(folder: Path, params: Params, *, recover: bool) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest
     checkpoint in it: removes what a killed run left half-written, and writes the config
-    and what the files contain that the run reads.
+    and the digests of the data.
 
     Raises `InputError`, and changes nothing, as `require_usable` does.
     """
-    require_usable(folder, params, recover=recover, allow_changed=allow_changed)
+    require_usable(folder, params, recover=recover)
     given = params.as_dict(quiet=True)
     for left in folder.glob(TEMPORARY):
         shutil.rmtree(left, ignore_errors=True)
@@ -89,12 +87,10 @@ def prepare(
         record_inputs(folder, given)
 
 
-def require_usable(
-    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
-) -> None:
+def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
     """
     Raises `InputError` if a folder, which need not exist, has files; with `recover`, if
-    these are not of a run with this config, or as `require_unchanged` does.
+    these are not of a run with this config, or as `require_same_data` does.
     """
     present = _names(folder)
     if not present:
@@ -112,7 +108,7 @@ def require_usable(
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
     if has_checkpoint(folder) or (folder / INPUTS).exists():
-        require_unchanged(folder, given, allow_changed=allow_changed)
+        require_same_data(folder, given)
 
 
 def require_same(

@@ -57,7 +57,6 @@ def train(
     *,
     recover: bool = False,
     force: bool = False,
-    allow_changed: bool = False,
     packages: Sequence[str] = (),
     scale: str | None = None,
     report: Callable[[str], None] | None = None,
@@ -71,8 +70,6 @@ def train(
 
     - `params`: consumed.
     - `force`: rename a folder that is not empty, see `set_aside`.
-    - `allow_changed`: resume also if files that the run reads have changed since it
-      began.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the report.
     - `report`: called with each line that says how the training goes: what is trained
@@ -104,9 +101,9 @@ def train(
     if force and not recover:
         _set_aside(folder, report)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
-        require_usable(folder, params, recover=recover, allow_changed=allow_changed)
+        require_usable(folder, params, recover=recover)
     with exclusive(folder):
-        prepare(folder, params, recover=recover, allow_changed=allow_changed)
+        prepare(folder, params, recover=recover)
         if report is not None:
             report(describe(config, scale))
         with _logged_here(folder, config, report):

@@ -82,7 +82,6 @@ CALLS = [
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
-    Call("train {config} -s {run_copy} --recover -o '{tiny}' --allow-changed-files"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
         "check ner_elmo --scale mini --show --download-limit 1",
@@ -99,7 +98,7 @@ CALLS = [
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
     Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
     Call(
-        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*' --allow-changed-files",
+        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'",
         prints="2 runs",
     ),
     Call(

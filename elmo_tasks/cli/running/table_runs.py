@@ -7,11 +7,10 @@ from pathlib import Path
 
 from elmo_tasks.experiments.tables.cluster import RayWorkers
 from elmo_tasks.experiments.tables.local import LocalWorkers
-from elmo_tasks.experiments.tables.process import COMMAND, Workers
+from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import results
-from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
 from elmo_tasks.training.checks.files import file_problems
@@ -57,14 +56,11 @@ def run_table(args: argparse.Namespace) -> None:
 @contextmanager
 def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
     """Processes of this machine, or with `--ray` tasks of a cluster."""
-    command: tuple[str, ...] = COMMAND
-    if args.allow_changed_files:
-        command = (*COMMAND, ALLOW_CHANGED)
     if args.ray is None:
-        yield LocalWorkers(args.workers or 1, command=command)
+        yield LocalWorkers(args.workers or 1)
         return
     with connected(args.ray or None) as ray:
-        yield RayWorkers(ray, args.workers, command=command)
+        yield RayWorkers(ray, args.workers)
 
 
 def _session(args: argparse.Namespace, workers: Workers) -> Session:

@@ -35,15 +35,9 @@ from elmo_tasks.system.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.checks.files import input_names
 from elmo_tasks.training.data.subsampling import kept_and_aside
 from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
-from elmo_tasks.training.inputs import (
-    Inputs,
-    described,
-    inputs_in,
-    recorded_inputs,
-)
+from elmo_tasks.training.inputs import Inputs, digests, recorded_inputs
 from elmo_tasks.training.run import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
@@ -54,14 +48,12 @@ def execute(
     folder: str | Path,
     *,
     parent: int | None = None,
-    allow_changed: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
     Execute the plan in a run's folder and add the result. A finished run is skipped,
     an interrupted training resumes from its last checkpoint. With `parent`, a process
-    id, it exits when that process does. For `allow_changed` and `report` see
-    `training.run.train`.
+    id, it exits when that process does. For `report` see `training.run.train`.
     Raises `InputError` if the folder has no plan, and `Held` if another process
     executes it.
     """
@@ -74,13 +66,12 @@ def execute(
             hint = "`elmo-tasks ablate` writes it"
             raise InputError(f"no {run_dir.RESULT}", file=path, hint=hint)
         if not run_dir.is_finished(path):
-            _execute(plan, path, allow_changed, report)
+            _execute(plan, path, report)
 
 
 def _execute(
     plan: dict[str, Any],
     path: Path,
-    allow_changed: bool,
     report: Callable[[str], None] | None,
 ) -> None:
     for package in plan.get("packages", []):
@@ -90,7 +81,7 @@ def _execute(
     if plan["ensemble"]:
         scored = _score_ensemble(plan, path)
     else:
-        scored = _train(plan, path, allow_changed, report)
+        scored = _train(plan, path, report)
     result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
@@ -102,28 +93,22 @@ def _execute(
 
 
 def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
-    """
-    What the run and those that it needs have read, without the files that these have
-    made.
-    """
-    names = input_names(plan["config"])
-    inputs = {}
-    for name, digest in recorded_inputs(path / MODEL).items():
-        if name in names:
-            inputs[name] = digest
+    """The data that the run and those that it needs have read."""
+    inputs: Inputs = {}
+    if not plan["ensemble"]:
+        inputs |= recorded_inputs(path / MODEL)
     if plan["file"]:
-        inputs |= described([plan["file"]])
+        inputs |= digests([Path(plan["file"])])
     for digest in needed_runs(plan):
         folder = find_folder(path.parent, digest)
         result = run_dir.read_result(folder) if folder else None
-        inputs |= inputs_in((result or {}).get("inputs"))
+        inputs |= (result or {}).get("inputs", {})
     return inputs
 
 
 def _train(
     plan: dict[str, Any],
     path: Path,
-    allow_changed: bool,
     report: Callable[[str], None] | None,
 ) -> dict[str, Any]:
     config = runnable(plan, path.parent)
@@ -137,7 +122,6 @@ def _train(
         Params(config),
         model,
         recover=resume,
-        allow_changed=allow_changed,
         packages=plan.get("packages", []),
         scale=plan.get("scale"),
         report=report,
