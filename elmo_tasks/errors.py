@@ -1,11 +1,7 @@
-"""
-Errors that the user can fix: an invalid file, a wrong setting, a missing corpus. What
-no message may contain.
-"""
+"""Errors that the user can fix: an invalid file, a wrong setting, a missing corpus."""
 
 import difflib
 import errno
-import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,66 +17,12 @@ _SHOWN = 60
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
-_SCHEME = r"(?P<scheme>\b[a-zA-Z][\w+.-]*://|(?<![\w:/])//)"
-_LOGIN = re.compile(rf"{_SCHEME}[^/\s@]+@")
-_LOGIN_WITH_SLASH = re.compile(
-    rf"{_SCHEME}(?:(?<=s3://)|(?![^/\s@:]+:\d+/))[^/\s@:]+:[^\s@]+@"
-)  # in the password, which is not a port
-_QUERY = re.compile(
-    r"(?P<address>\b[a-zA-Z][\w+.-]*://[^\s?#;\"'<>]+)"
-    # values; quotes and brackets that more of the value follows
-    r"(?P<values>[?#;](?:[^\s\"'<>]|[\"'<>](?=[\w%]))*?)"
-    r"(?=[:;,.)\]]*(?:\s|[\"'<>](?![\w%])|$))"  # without what ends a sentence
-)
-_PAIR = re.compile(r"(?P<before>[?#;&])(?P<pair>[^?#;&]+)")
-_HASH = re.compile(r"sha256=[0-9a-fA-F]{64}")
-_TOKEN = re.compile(
-    r"\b(hf_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA)[A-Za-z0-9_-]{12,}"
-)
-_DIGEST = re.compile(r"~[0-9a-f]{8}")
-
-
-def without_secrets(text: str) -> str:
-    """
-    A text without what opens a door: in URLs names and passwords are left out, and each
-    value of a query (`?sig=...`), a parameter (`;key=...`) or a fragment (`#token=...`)
-    is replaced by the start of its SHA-256, so that different addresses stay different;
-    tokens are shortened. Applying it twice changes nothing.
-    """
-    if "//" in text:
-        text = _LOGIN_WITH_SLASH.sub(r"\g<scheme>", text)
-        text = _LOGIN.sub(r"\g<scheme>", text)
-        text = _QUERY.sub(_without_values, text)
-    return _TOKEN.sub(r"\1...", text)
-
-
-def _without_values(match: re.Match[str]) -> str:
-    return match["address"] + _PAIR.sub(_without_value, match["values"])
-
-
-def _without_value(match: re.Match[str]) -> str:
-    """
-    A pair `name=value` of a query with the start of the value's SHA-256. The SHA-256 of
-    a file stays, and a heading.
-    """
-    before = match["before"]
-    pair = match["pair"]
-    if _HASH.fullmatch(pair) or (before in "#;" and "=" not in pair):
-        return match[0]
-    name, sign, value = pair.partition("=")
-    if not value.strip("="):  # a value alone, which base64 may fill with "="
-        name, sign, value = "", "", pair
-    if not _DIGEST.fullmatch(value):
-        value = f"~{hashlib.sha256(value.encode()).hexdigest()[:8]}"
-    return f"{before}{name}{sign}{value}"
-
 
 class InputError(ValueError):
     """
     An error in the input of the user. The command line shows its message without a
     traceback: the `file`, its `line`, counted from 1, the `problem`, such as `expected
-    X, got Y`, and as a `hint` what to do about it. Keys of URLs are left out
-    of the message.
+    X, got Y`, and as a `hint` what to do about it.
     """
 
     def __init__(
@@ -91,14 +33,14 @@ class InputError(ValueError):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        text = _legible(without_secrets(problem))  # a cut could leave the end of a key
+        text = _legible(problem)
         if line is not None and file is not None:
             text = f"{file}:{line}: {text}"
         elif file is not None:
             text = f"{file}: {text}"
         if hint is not None:
             text = f"{text} ({hint})"
-        super().__init__(without_secrets(text))
+        super().__init__(text)
         self.file: str | None = None
         if file is not None:
             self.file = str(file)
@@ -206,17 +148,7 @@ text.
 
 
 def one_line(error: BaseException) -> str | None:
-    """
-    The message of an error that the user can fix, without keys of URLs; `None` for
-    other errors.
-    """
-    line = _line(error)
-    if line is None:
-        return None
-    return without_secrets(line)
-
-
-def _line(error: BaseException) -> str | None:
+    """The message of an error that the user can fix; `None` for other errors."""
     for cause in causes(error):
         if isinstance(cause, InputError):
             return str(cause)

@@ -44,9 +44,6 @@ OUTPUTS = ("all", "top", "average")
 
 RESET, CARRY = "reset", "carry"
 
-ALLOW_CHANGED = "--allow-changed-files"
-"""The option by which a run is resumed although files that it reads have changed."""
-
 StartState = Annotated[
     Literal["reset", "carry"],
     "what a sentence's LSTM states start from: zero (`reset`), or the last states of"

@@ -142,7 +142,7 @@ TYPES = {
     ),
     "flag": Type(
         "allow_downloads archive cached comments compress create_pr crf"
-        " dropout_outputs gamma join keep_all_pretrained legal normalize offline"
+        " dropout_outputs gamma keep_all_pretrained legal normalize offline"
         " orthonormal_input packed private Elmo.embed.progress"
         " Elmo.embed_sentences.progress shuffle spans sum_losses sum_token_losses"
         " tensors trainable use_skip_connections variational_dropout verbose verbs_only"
@@ -220,7 +220,7 @@ TYPES = {
         [1.5, True, b"x", [], {}],
         [],
     ),
-    "texts": Type("command fields Session.rows", "", [5, [5], [None], {}], []),
+    "texts": Type("fields Session.rows", "", [5, [5], [None], {}], []),
     "any": Type(
         "ablate.rows BiLanguageModel.bilm"
         " ConcatenatedVectors.parts CorefPredictor.frozen CorefPredictor.model"

@@ -6,11 +6,10 @@ that run in them.
 import os
 import signal
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from elmo_tasks.system.files import atomic_write
 
@@ -46,65 +45,45 @@ def status_of(child: int) -> int:
 
 
 def temporary(folder: Path) -> list[Path]:
-    """The temporary files and folders below a folder."""
+    """The temporary folders below a folder."""
     return sorted(folder.rglob("*.tmp"))
 
 
-def nothing() -> None:
-    """Prepares nothing."""
-
-
-def killed_while_writing(
-    target: Path, *, prepare: Callable[[], object] = nothing, reap: bool = True
-) -> Path:
-    """
-    The temporary file of a process that was killed while it wrote `target`; `prepare`
-    is called in it before.
-    """
+def killed_while_writing(target: Path) -> Path:
+    """The temporary folder of a process that was killed while it wrote `target`."""
     before = set(temporary(target.parent))
 
     def write() -> None:
-        prepare()
         with atomic_write(target) as aside:
             aside.write_text("half")
             os.kill(os.getpid(), signal.SIGKILL)
 
-    child = fork(write)
-    if reap:
-        status_of(child)
-    left = _new_one(target.parent, before)
-    if not reap:
-        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    return left
-
-
-@contextmanager
-def writing(target: Path, prepare: Callable[[], object] = nothing) -> Iterator[Path]:
-    """
-    The temporary file of a process that writes `target` until the end of the block.
-    """
-    before = set(temporary(target.parent))
-
-    def write() -> None:
-        prepare()
-        with atomic_write(target) as aside:
-            aside.write_text("half")
-            signal.pause()
-
-    child = fork(write)
-    try:
-        yield _new_one(target.parent, before)
-    finally:
-        os.kill(child, signal.SIGKILL)
-        status_of(child)
-
-
-def _new_one(folder: Path, before: set[Path]) -> Path:
-    """The temporary file that appears in a folder within half a minute."""
-    end = time.monotonic() + 30
-    found = set(temporary(folder)) - before
-    while not found and time.monotonic() < end:
-        time.sleep(0.01)
-        found = set(temporary(folder)) - before
-    (new,) = found
+    status_of(fork(write))
+    (new,) = set(temporary(target.parent)) - before
     return new
+
+
+CHANGES = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir")
+"""Audit events of changes to files."""
+
+
+def kill_at_event(number: int, folder: Path) -> None:
+    """
+    From now on this process kills itself before its n-th change below `folder`: before
+    a file is opened for writing, renamed, linked or removed, or a folder is made or
+    removed.
+    """
+    changes = 0
+
+    def count(event: str, details: tuple[Any, ...]) -> None:
+        nonlocal changes
+        if event not in CHANGES:
+            return
+        is_read = event == "open" and not details[2] & (os.O_WRONLY | os.O_RDWR)
+        if is_read or not str(details[0]).startswith(str(folder)):
+            return
+        changes += 1
+        if changes == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)

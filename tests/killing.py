@@ -11,7 +11,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
@@ -25,6 +24,7 @@ import torch.multiprocessing
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks.cli.main import main
 from elmo_tasks.system.run_names import CURVE
+from tests.forks import kill_at_event
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""
@@ -76,9 +76,8 @@ def killed_at_event(
     number: int, folder: Path, function: Callable[..., Any], *arguments: Any
 ) -> int:
     """
-    Call a function in a new process that kills itself before its n-th change below
-    `folder`: before a file is opened for writing, renamed or removed, or a folder is
-    made or removed. Returns the exit code, 0 if there are fewer.
+    Call a function in a new process that kills itself at its n-th change below
+    `folder`, see `kill_at_event`. Returns the exit code, 0 if there are fewer.
     """
     target = (number, folder, function, arguments)
     process = _context().Process(target=_call_and_die, args=target)
@@ -90,20 +89,7 @@ def killed_at_event(
 def _call_and_die(
     number: int, folder: Path, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    changes = 0
-
-    def count(event: str, details: tuple[Any, ...]) -> None:
-        nonlocal changes
-        if event not in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
-            return
-        is_read = event == "open" and not details[2] & (os.O_WRONLY | os.O_RDWR)
-        if is_read or not str(details[0]).startswith(str(folder)):
-            return
-        changes += 1
-        if changes == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
+    kill_at_event(number, folder)
     function(*arguments)
 
 
@@ -139,19 +125,6 @@ class Training(NamedTuple):
         process.start()
         return process
 
-    def reads(self, folder: Path) -> list[str]:
-        """Trains in a new process; the files below the root that it has read."""
-        log = folder.with_suffix(".opened")
-        process = _context().Process(target=_train_and_log, args=(self, folder, log))
-        process.start()
-        process.join()
-        found = set()
-        for line in log.read_text().splitlines():
-            path = Path(line)
-            if path.is_file() and "training_config" not in path.parts:
-                found.add(str(path.resolve().relative_to(self.root.resolve())))
-        return sorted(found)
-
 
 def warm_up() -> None:
     """Start the fork server."""
@@ -164,18 +137,6 @@ def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     return context
-
-
-def _train_and_log(training: Training, folder: Path, log: Path) -> None:
-    """Trains, and writes the names of the files below the root that are opened."""
-    out = log.open("w")
-
-    def write(event: str, details: tuple[Any, ...]) -> None:
-        if event == "open" and str(details[0]).startswith(str(training.root)):
-            print(details[0], file=out, flush=True)
-
-    sys.addaudithook(write)
-    _train(training, folder, None, ())
 
 
 def _train(

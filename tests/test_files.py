@@ -1,6 +1,8 @@
 import os
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,13 @@ from elmo_tasks.system.files import (
     atomic_write_folder,
     check_output_path,
     exclusive,
-    is_held,
+    write_text,
 )
-from tests.forks import fork, status_of
+from tests.forks import fork, kill_at_event, status_of
 from tests.system import require_path
 
 
-def test_two_hosts_with_one_process_id_write_different_files(tmp_path: Path) -> None:
+def test_two_processes_write_different_files(tmp_path: Path) -> None:
     with (
         atomic_write(tmp_path / "file") as first,
         atomic_write(tmp_path / "file") as second,
@@ -27,6 +29,70 @@ def test_two_hosts_with_one_process_id_write_different_files(tmp_path: Path) -> 
         assert first != second
         first.touch()
         second.touch()
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("name", ["é" * 127, "a.b.c", " ", "x\n", "[*]?"])
+def test_any_name_of_an_output(name: str, tmp_path: Path) -> None:
+    write_text(tmp_path / name, "whole")
+    assert os.listdir(tmp_path) == [name]
+
+
+def write_file(target: Path, text: str) -> None:
+    write_text(target / "weights", text)
+
+
+def write_new_folder(target: Path, text: str) -> None:
+    write_file(target / "a/b", text)
+
+
+def write_folder(target: Path, text: str) -> None:
+    """Options and weights, without which nobody reads the options."""
+    with atomic_write_folder(target, last=["weights"]) as aside:
+        for name in ("options", "weights", "sub/more"):
+            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).write_text(text)
+
+
+@pytest.mark.parametrize("has_old", [False, True])
+@pytest.mark.parametrize("write", [write_file, write_new_folder, write_folder])
+def test_killed_anywhere_an_output_is_whole_or_absent(
+    write: Callable[[Path, str], None], has_old: bool, tmp_path: Path
+) -> None:
+    """It is the old one, the new one or absent, and the next write makes it whole."""
+    number = 0
+    status = -signal.SIGKILL
+    while status != 0:
+        number += 1
+        target = tmp_path / str(number) / "target"
+        target.parent.mkdir()
+        if has_old:
+            write(target, "old")
+        status = status_of(fork(partial(killed, number, write, target)))
+        assert status in (0, -signal.SIGKILL)
+        assert len(texts(target)) <= 1, "mixed"
+        write(target, "again")
+        assert texts(target) == {"again"}
+    assert number > 3
+
+
+def killed(number: int, write: Callable[[Path, str], None], target: Path) -> None:
+    kill_at_event(number, target.parent)
+    write(target, "new")
+
+
+def texts(target: Path) -> set[str]:
+    """
+    The texts of the files below a folder that somebody reads: nothing without the
+    weights.
+    """
+    files = []
+    for path in target.rglob("*"):
+        if path.is_file() and not any(part.endswith(".tmp") for part in path.parts):
+            files.append(path)
+    if "weights" not in [path.name for path in files]:
+        return set()
+    return {path.read_text() for path in files}
 
 
 def test_links_stay_and_what_they_lead_to_is_replaced(tmp_path: Path) -> None:
@@ -76,7 +142,7 @@ def test_a_pipe_is_written(tmp_path: Path) -> None:
 def test_a_folder_of_one_process(tmp_path: Path) -> None:
     """Until it is killed, another one cannot write to it, and leaves it alone."""
     folder = tmp_path / "new" / "run"
-    assert not is_held(folder) and not folder.exists()
+    assert not folder.exists()
 
     def write() -> None:
         with exclusive(folder):
@@ -88,7 +154,6 @@ def test_a_folder_of_one_process(tmp_path: Path) -> None:
         while not (folder / "begun").exists():
             time.sleep(0.01)
         before = sorted(folder.iterdir())
-        assert is_held(folder)
         with pytest.raises(Held) as error, exclusive(folder):
             raise AssertionError("not reached")
         assert str(error.value) == (
@@ -99,9 +164,8 @@ def test_a_folder_of_one_process(tmp_path: Path) -> None:
     finally:
         os.kill(child, signal.SIGKILL)
         status_of(child)
-    assert not is_held(folder)
     with exclusive(folder):
-        assert is_held(folder)
+        assert folder.is_dir()
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:

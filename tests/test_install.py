@@ -48,7 +48,6 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_has_all_files(wheel: Path) -> None:
     expected = {
         "elmo_tasks/py.typed",
-        "elmo_tasks/experiments/tables/report.html.jinja",
         "elmo_tasks/torchvision_stub/pyproject.toml",
     }
     for pattern in ("**/*.py", "tasks/*/*.json", "web/static/*"):

@@ -90,8 +90,7 @@ local row(column, changes) = {
 # elmo-tasks ablate small.jsonnet -s out/small &> small.log && cat out/small/table.md
 
 # %% [markdown]
-# `out/small/report.html` shows the same table, each seed's score, and the learned weights. `results.jsonl` has one
-# line per run:
+# The file also has each seed's score and what each row changes. `results.jsonl` has one line per run:
 
 
 # %%

@@ -14,7 +14,7 @@ from elmo_tasks.resources import SCALES
 from elmo_tasks.settings import Size, number
 
 DESCRIPTION = (
-    "Execute the runs of a table and write table.md, results.jsonl and report.html."
+    "Execute the runs of a table and write table.md and results.jsonl."
     " Repeat the command to continue: finished runs are skipped, interrupted ones resume."
 )
 
@@ -68,28 +68,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of simultaneous runs (default: 1; with Ray, as many as its cores allow)",
     )
-    where = parser.add_mutually_exclusive_group()
-    add_ray(where, "execute the runs by Ray")
-    where.add_argument(
-        "--join",
-        action="store_true",
-        help="share the runs with other such processes; exit when they execute all that are left",
-    )
+    add_ray(parser, "execute the runs by Ray")
     add(
         "--no-cache",
         action="store_true",
         help="compute the layers in each run instead of caching them on disk",
     )
     add(
-        "--allow-changed-files",
-        action="store_true",
-        help="resume interrupted runs although files that they read have changed since they began",
-    )
-    add(
         "--figures",
         type=path,
         metavar="DIR",
-        help="also write Figures 1 and 2 as PNG and SVG",
+        help="also write the figure of the table as PNG and SVG",
     )
     add(
         "--dry-run",

@@ -4,7 +4,6 @@ command for each run.
 """
 
 import argparse
-import sys
 
 from elmo_tasks.cli.arguments import add_packages, location
 from elmo_tasks.errors import ALLENNLP, needs
@@ -18,7 +17,7 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks ablate-run FOLDER`."""
     parser.add_argument(
-        "folder", type=location, metavar="FOLDER", help="a folder with a plan.json"
+        "folder", type=location, metavar="FOLDER", help="the folder of a run"
     )
     parser.add_argument(
         "--parent",
@@ -26,29 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PID",
         help="exit when the process with this number does",
     )
-    parser.add_argument(
-        "--allow-changed-files",
-        action="store_true",
-        help="resume although files that the run reads have changed since it began",
-    )
     add_packages(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Execute a run. Exit with `HELD` if another process executes it."""
+    """Execute a run."""
     with needs(ALLENNLP):
         from elmo_tasks.experiments.tables.execute import execute
-        from elmo_tasks.experiments.tables.process import HELD
-        from elmo_tasks.system.files import Held
 
-    try:
-        execute(
-            args.folder,
-            parent=args.parent,
-            allow_changed=args.allow_changed_files,
-            report=print,
-        )
-    except Held as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(HELD) from None
+    execute(args.folder, parent=args.parent, report=print)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_tasks.cli.arguments import add_download_limit, add_packages, location
-from elmo_tasks.errors import one_line, without_secrets
+from elmo_tasks.errors import one_line
 from elmo_tasks.resources import SCALES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check(args: argparse.Namespace) -> None:
                 line = str(error)
             if line is None:
                 raise
-            print(f"{without_secrets(file)}: unreadable\n  {line}")
+            print(f"{file}: unreadable\n  {line}")
             found = True
             continue
         found = found or bool(checked.problems)
@@ -81,7 +81,7 @@ def _print_outcome(file: str, checked: "Checked") -> None:
         lines.insert(0, "1 problem")
     elif checked.problems or not lines:
         lines.insert(0, f"{len(checked.problems) or 'no'} problems")
-    print(without_secrets(f"{file}: " + "\n  ".join(lines)), flush=True)
+    print(f"{file}: " + "\n  ".join(lines), flush=True)
 
 
 def check_config(file: str | Path, overrides: str = "") -> "Checked":

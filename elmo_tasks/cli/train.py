@@ -7,8 +7,6 @@ import argparse
 from pathlib import Path
 
 from elmo_tasks.cli.arguments import add_download_limit, add_packages, location
-from elmo_tasks.errors import InputError
-from elmo_tasks.option_values import ALLOW_CHANGED
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
@@ -59,11 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="rename DIR to DIR.1 (or the next free number) first, if it is not empty",
     )
-    add(
-        "--allow-changed-files",
-        action="store_true",
-        help="with --recover: resume although files that the run reads have changed since it began",
-    )
     add_download_limit(parser)
     add_packages(parser)
     parser.set_defaults(func=train)
@@ -74,9 +67,6 @@ def train(args: argparse.Namespace) -> None:
     from elmo_tasks.training import run as runs
     from elmo_tasks.training.config import find_config, read_config, scale_of
 
-    if args.allow_changed_files and not args.recover:
-        problem = f"{ALLOW_CHANGED}: expected --recover, too, got none"
-        raise InputError(problem, hint="without it, no run is resumed")
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
     runs.train(
@@ -84,7 +74,6 @@ def train(args: argparse.Namespace) -> None:
         Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
-        allow_changed=args.allow_changed_files,
         packages=args.include_package,
         scale=scale_of(file),
         report=print,

@@ -8,20 +8,20 @@ import hashlib
 import logging
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.temporary import of_other_hosts, remove_leftovers, temporary_path
 
 logger = logging.getLogger(__name__)
 
 LOCK = ".elmo_tasks.lock"
 """The file that a process locks while it writes to a folder."""
 
-_named = set[Path]()
-"""Temporary files of other hosts that this process has named."""
+TEMPORARY = ".*.tmp"
+"""The pattern of the names of temporary folders, which killed processes leave."""
 
 
 def check_output_path(
@@ -86,39 +86,44 @@ def require_new(path: str | Path) -> None:
         )
 
 
+def temporary_folder(target: Path) -> "tempfile.TemporaryDirectory[str]":
+    """
+    A new hidden folder beside an output. A killed process leaves it; it has a name like
+    `.vectors.hdf5.x3k_9a2b.tmp`.
+    """
+    prefix = f".{target.name[:50]}."
+    return tempfile.TemporaryDirectory(
+        prefix=prefix, suffix=".tmp", dir=target.parent, ignore_cleanup_errors=True
+    )
+
+
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Yields a temporary path beside `path`, which is renamed to `path` at the end, or
-    removed after an exception. If `path` is a link, its target is replaced. Contents
-    and name are flushed to the disk. A pipe or a device is written directly. Raises
-    `InputError` if the folder is not writable or the disk is full; `path` is then
-    unchanged.
-
-    Temporary files for `path` that a killed process of this host has left are removed
-    first.
+    Yields a path in a temporary folder beside `path`, which is renamed to `path` at the
+    end, or removed after an exception. If `path` is a link, its target is replaced.
+    Contents and name are flushed to the disk. A pipe or a device is written directly.
+    Raises `InputError` if the folder is not writable or the disk is full; `path` is
+    then unchanged.
     """
     target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
         return
-    aside = temporary_path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _clean(target.parent, target.name)
-        yield aside
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        aside.replace(target)
-        _flush_names(target.parent)
+        with temporary_folder(target) as folder:
+            aside = Path(folder) / target.name
+            yield aside
+            with aside.open("rb") as file:
+                os.fsync(file.fileno())
+            aside.replace(target)
+            _flush_names(target.parent)
     except OSError as error:
         problem = str(error)
         if error.errno:
             problem = os.strerror(error.errno)  # h5py puts other text into strerror
         raise InputError(f"cannot write: {problem}", file=target) from error
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -139,23 +144,18 @@ def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[P
     versions are removed before any file is replaced, and the new ones are moved last.
     After a kill between two files, they are missing: nobody reads a mix.
     """
-    home = target.parent
-    if target.is_dir():
-        home = target
-    aside = temporary_path(home / target.name)
     try:
-        for folder in (target.parent, target):
-            _clean(folder, target.name)
-        aside.mkdir(parents=True)
-        yield aside
-        target.mkdir(exist_ok=True)
-        _move_all(aside, target, last)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target / target.name if target.is_dir() else target
+        with temporary_folder(beside) as folder:
+            aside = Path(folder)
+            yield aside
+            target.mkdir(exist_ok=True)
+            _move_all(aside, target, last)
     except OSError as error:
         raise InputError(
             f"cannot write: {error.strerror or error}", file=target
         ) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 class Held(InputError):
@@ -192,17 +192,6 @@ def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def is_held(folder: Path) -> bool:
-    """Whether another process writes to a folder."""
-    if not (folder / LOCK).is_file():
-        return False
-    try:
-        with exclusive(folder, wait=0):
-            return False
-    except Held:
-        return True
 
 
 def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
@@ -259,22 +248,6 @@ def _link(path: Path, copy: Path) -> None:
         os.link(path, copy)
     except OSError:
         shutil.copy2(path, copy)
-
-
-def _clean(folder: Path, name: str) -> None:
-    """
-    Removes what a killed process of this host has left of an output, and names what
-    another host's has.
-    """
-    remove_leftovers(folder, name)
-    for path in of_other_hosts(folder, name):
-        if path not in _named:
-            _named.add(path)
-            logger.warning(
-                "%s: a temporary file of another machine or container, or from before a restart; remove it if no"
-                " process is still writing it",
-                path,
-            )
 
 
 def _resolved(path: str | Path) -> Path:

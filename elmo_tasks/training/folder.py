@@ -9,8 +9,10 @@ that is not.
 import glob
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,8 @@ from allennlp.common.meta import Meta
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
-from elmo_tasks.errors import InputError, without_secrets
-from elmo_tasks.system.files import LOCK, atomic_write, exclusive
+from elmo_tasks.errors import InputError
+from elmo_tasks.system.files import LOCK, TEMPORARY, atomic_write, exclusive
 from elmo_tasks.system.run_names import (
     BEST,
     CHECKPOINT,
@@ -29,10 +31,9 @@ from elmo_tasks.system.run_names import (
     META,
     VOCABULARY,
 )
-from elmo_tasks.system.temporary import leftovers, remove_leftovers
 from elmo_tasks.training.config import differences
-from elmo_tasks.training.inputs import record_inputs, require_unchanged
-from elmo_tasks.training.nested import mapped, write_out_types
+from elmo_tasks.training.inputs import record_inputs, require_same_data
+from elmo_tasks.training.nested import write_out_types
 
 RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
@@ -65,34 +66,31 @@ def set_aside(folder: Path) -> Path | None:
     return folder.with_name(f"{old.name}.{number}")
 
 
-def prepare(
-    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
-) -> None:
+def prepare(folder: Path, params: Params, *, recover: bool) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest
     checkpoint in it: removes what a killed run left half-written, and writes the config
-    and what the files contain that the run reads.
+    and the digests of the data.
 
     Raises `InputError`, and changes nothing, as `require_usable` does.
     """
-    require_usable(folder, params, recover=recover, allow_changed=allow_changed)
+    require_usable(folder, params, recover=recover)
     given = params.as_dict(quiet=True)
-    remove_leftovers(folder)
+    for left in folder.glob(TEMPORARY):
+        shutil.rmtree(left, ignore_errors=True)
     if not (folder / CONFIG).exists():
         with atomic_write(folder / CONFIG) as aside:
-            Params(_without_keys(given)).to_file(str(aside))
+            Params(given).to_file(str(aside))
     if not (folder / META).exists():
         Meta.new().to_file(folder / META)
     if not has_checkpoint(folder):
         record_inputs(folder, given)
 
 
-def require_usable(
-    folder: Path, params: Params, *, recover: bool, allow_changed: bool = False
-) -> None:
+def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
     """
     Raises `InputError` if a folder, which need not exist, has files; with `recover`, if
-    these are not of a run with this config, or as `require_unchanged` does.
+    these are not of a run with this config, or as `require_same_data` does.
     """
     present = _names(folder)
     if not present:
@@ -110,14 +108,14 @@ def require_usable(
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
     if has_checkpoint(folder) or (folder / INPUTS).exists():
-        require_unchanged(folder, given, allow_changed=allow_changed)
+        require_same_data(folder, given)
 
 
 def require_same(
     stored: Mapping[str, Any], given: Mapping[str, Any], file: Path
 ) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    found = differences(_without_keys(stored), _without_keys(given))
+    found = differences(dict(stored), dict(given))
     if found:
         problem = f"the run has another config: {'; '.join(found)}"
         hint = (
@@ -206,22 +204,13 @@ def _stored(config: Path) -> dict[str, Any]:
     return found
 
 
-def _without_keys(config: Mapping[str, Any]) -> Any:
-    """A config without keys in its URLs."""
-    return mapped(dict(config), _without_secrets)
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_secrets(value)
-    return value
-
-
 def _names(folder: Path) -> list[str]:
-    """The names in a folder, except the lock and leftovers of killed processes."""
-    hidden = {path.name for path in leftovers(folder)}
-    hidden.add(LOCK)
-    return [name for name in _listed(folder) if name not in hidden]
+    """The names in a folder, except the lock and what a killed run was writing."""
+    found = []
+    for name in _listed(folder):
+        if name != LOCK and not fnmatchcase(name, TEMPORARY):
+            found.append(name)
+    return found
 
 
 def _listed(folder: Path) -> list[str]:

@@ -4,7 +4,6 @@ new process must make AllenNLP importable first.
 """
 
 import copy
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.errors import without_secrets
 from elmo_tasks.host import load_allennlp
 
 
@@ -58,7 +56,6 @@ def run(training: Training, launch: Launch) -> None:
     params = Params(config)
     if launch.devices or has_checkpoint(training.folder):
         use_vocabulary(params, training.folder)
-    logging.getLogger(Params.__module__).addFilter(_hide_keys)
     _train_worker(
         launch.rank,
         params,
@@ -73,12 +70,6 @@ def run(training: Training, launch: Launch) -> None:
     )
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
-
-
-def _hide_keys(record: logging.LogRecord) -> bool:
-    """AllenNLP logs each value of a config, the keys of URLs among them."""
-    record.msg = without_secrets(str(record.msg))
-    return True
 
 
 def run_as(rank: int, training: Training, launch: Launch) -> None:

@@ -15,7 +15,7 @@ from allennlp.common.util import find_open_port
 from allennlp.models.archival import verify_include_in_archive
 from allennlp.training import GradientDescentTrainer, Trainer
 
-from elmo_tasks.errors import InputError, Interrupted, without_secrets
+from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.system.files import LOCK, atomic_write, exclusive
 from elmo_tasks.system.processes import keep_freed_memory
@@ -57,7 +57,6 @@ def train(
     *,
     recover: bool = False,
     force: bool = False,
-    allow_changed: bool = False,
     packages: Sequence[str] = (),
     scale: str | None = None,
     report: Callable[[str], None] | None = None,
@@ -71,8 +70,6 @@ def train(
 
     - `params`: consumed.
     - `force`: rename a folder that is not empty, see `set_aside`.
-    - `allow_changed`: resume also if files that the run reads have changed since it
-      began.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the report.
     - `report`: called with each line that says how the training goes: what is trained
@@ -110,11 +107,11 @@ def train(
     if force and not recover:
         _set_aside(folder, report)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
-        require_usable(folder, params, recover=recover, allow_changed=allow_changed)
+        require_usable(folder, params, recover=recover)
     with exclusive(folder):
-        prepare(folder, params, recover=recover, allow_changed=allow_changed)
+        prepare(folder, params, recover=recover)
         if report is not None:
-            report(without_secrets(describe(config, scale)))
+            report(describe(config, scale))
         with _logged_here(folder, config, report):
             try:
                 _launch(training, config, group)

@@ -1,6 +1,6 @@
 """
-Commands that are stopped while they write: a signal leaves nothing, and after a kill
-the same command removes it.
+Commands that are stopped while they write: a signal leaves nothing, and a kill no
+output, so that the same command can be repeated.
 """
 
 import json
@@ -86,8 +86,11 @@ def test_commands(name: str, words: Callable[[str], list[str]], tmp_path: Path) 
         assert temporary(tmp_path) == []
     assert stopped_by(signal.SIGKILL, arguments, writes=1) == -signal.SIGKILL
     assert len(temporary(tmp_path)) > 0
+    left = temporary(tmp_path)
+    assert list((tmp_path / "results").glob("[!.]*")) == []
     assert status_of(fork(lambda: main(arguments))) == 0
-    assert temporary(tmp_path) == [] and list((tmp_path / "results").iterdir())
+    assert temporary(tmp_path) == left
+    assert list((tmp_path / "results").glob("[!.]*"))
 
 
 def test_training(root: Path, tmp_path: Path) -> None:

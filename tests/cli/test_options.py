@@ -83,7 +83,6 @@ CALLS = [
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
-    Call("train {config} -s {run_copy} --recover -o '{tiny}' --allow-changed-files"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
         "check ner_elmo --scale mini --show --download-limit 1",
@@ -100,16 +99,16 @@ CALLS = [
     Call("models --download nlpl-217", prints="nlpl-217: 1 bytes"),
     Call("models --remove nlpl-218", prints="nlpl-218: removed 1 bytes"),
     Call(
-        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*' --allow-changed-files",
+        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'",
         prints="2 runs",
     ),
     Call(
         TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
     ),
     Call(
-        TABLE + " --folder {out}/again --runs {out}/runs --rows baseline --join"
+        TABLE + " --folder {out}/again --runs {out}/runs --rows baseline"
         " --figures {out}/figures",
-        ("again/table.md", "again/results.jsonl", "again/report.html"),
+        ("again/table.md", "again/results.jsonl", "figures/scores.svg"),
     ),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --all {BILM} --device cpu", ("v.hdf5",)),
     Call(f"elmo {{text}} {{out}}/v.hdf5 --top --float16 {BILM}", ("v.hdf5",)),

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,11 +14,10 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.cluster import RayWorkers, execute_on_node
 from elmo_tasks.experiments.tables.local import LocalWorkers
-from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.experiments.tables.schedule import ScheduledRun, Scheduler, State
+from elmo_tasks.experiments.tables.schedule import Change, execute_all
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.system.files import exclusive, is_held
+from elmo_tasks.system.files import Held, exclusive
 from elmo_tasks.system.ray_cluster import connected
 from elmo_tasks.system.version import __version__
 from tests.ray_nodes import ray_nodes
@@ -37,7 +35,7 @@ from elmo_tasks.system import processes
 processes.POLL_SECONDS = 0.05
 processes.exit_with_parent(int(sys.argv[3]))
 folder = pathlib.Path(sys.argv[1])
-plan, steps = json.loads((folder / "plan.json").read_text()), folder / "steps"
+plan, steps = json.loads((folder / "result.json").read_text()), folder / "steps"
 lock = (folder / ".elmo_tasks.lock").open("w")
 fcntl.flock(lock, fcntl.LOCK_EX)
 for step in range(len(steps.read_text().split()) if steps.exists() else 0, 3):
@@ -45,9 +43,10 @@ for step in range(len(steps.read_text().split()) if steps.exists() else 0, 3):
         time.sleep(0.02)
     with steps.open("a") as file:
         print(os.environ["OMP_NUM_THREADS"], file=file)
-keys = {"commit": "c", "device": "CPU", "epochs": 3, "peak_memory": 10**8, "seconds": 1.0, "curve": []}
-result = {"row": plan["row"], "seed": plan["seed"], "hash": folder.name.rpartition("-")[2], **keys}
-(folder / "result.json").write_text(json.dumps(result | {"scores": {"f1": plan["seed"] / 7}}))
+keys = {"commit": "c", "device": "CPU", "versions": {}, "finished": "2026-11-21", "seconds": 1.0, "curve": []}
+result = {"row": plan["row"], "seed": plan["seed"], **keys}
+scores = dict.fromkeys(("f1", "accuracy"), plan["seed"] / 7)
+(folder / "result.json").write_text(json.dumps(result | {"scores": scores}))
 """.replace("ROOT", repr(str(ROOT)))
 """
 A run of three steps that continues where it was killed, and waits before the last one.
@@ -76,10 +75,19 @@ def until(holds: Callable[[], Any]) -> None:
         time.sleep(0.02)
 
 
-def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[ScheduledRun]:
+def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[Change]:
     """Executes runs by one worker of the cluster."""
-    workers = RayWorkers(ray, slots=1)
-    yield from Scheduler(runs, workers, command=("-S", "-c", code)).changes()
+    workers = RayWorkers(ray, slots=1, command=("-S", "-c", code))
+    yield from execute_all(runs, workers)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether another process executes the run."""
+    try:
+        with exclusive(folder, wait=0):
+            return False
+    except Held:
+        return True
 
 
 def at_last_step(run: Run) -> bool:
@@ -92,47 +100,39 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     table = str(write_table(tmp_path, [row("baseline"), row("last", changes=LAST)]))
     first, second = Session(table, tmp_path).left
     with connected(nodes.address) as ray:
-        states = [one.state for one in execute(ray, [first])]
-        assert states == [State.RUNNING, State.FINISHED]
+        assert [one.has_ended for one in execute(ray, [first])] == [False, True]
         (tmp_path / "wait").touch()
         changes = execute(ray, [second])
         assert next(changes).run is second
         until(lambda: at_last_step(second))
         changes.close()
         until(lambda: not is_held(second.folder))
-    assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)
+    assert run_dir.is_finished(first.folder) and not run_dir.is_finished(second.folder)
 
 
 def test_failures(nodes: Any, tmp_path: Path) -> None:
-    """
-    A run that needs a failed one is not executed; a run that another process executes
-    is awaited.
-    """
+    """A run that needs a failed one is not executed."""
     ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
     first, *_, last = Session(
         str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
     ).left
-    first.prepare()
-    found = []
-    with connected(nodes.address) as ray, ExitStack() as other:
-        other.enter_context(exclusive(first.folder))
-        for one in execute(ray, [first, last], "raise SystemExit(3)"):
-            if one.state is State.HELD:
-                other.close()
-            found.append((one.run.row.name, one.state, one.failure))
+    with connected(nodes.address) as ray:
+        changes = list(execute(ray, [first, last], "raise SystemExit(3)"))
     failure = f"exit code 3, see {first.folder / run_dir.LOG}"
-    assert found[0] == ("baseline", State.HELD, None)
-    assert ("baseline", State.FAILED, failure) in found
-    assert found[-1] == ("both", State.SKIPPED, "a run that it needs failed")
+    assert [one.failure for one in changes] == [
+        None,
+        failure,
+        "a run that it needs failed",
+    ]
     assert not (last.folder / run_dir.LOG).exists()
 
 
 def test_a_node_without_the_folder_or_with_another_version(tmp_path: Path) -> None:
-    run = RunCommand(COMMAND, tmp_path / "absent", ".", {})
+    absent = tmp_path / "absent"
     with pytest.raises(InputError, match="absent: the folder is not shared"):
-        execute_on_node(run, __version__)
+        execute_on_node(absent, COMMAND, {}, ".", __version__)
     with pytest.raises(InputError, match=r"expected version 9\.9 of elmo-tasks"):
-        execute_on_node(run, "9.9")
+        execute_on_node(absent, COMMAND, {}, ".", "9.9")
 
 
 def test_no_cluster(tmp_path: Path) -> None:
@@ -156,25 +156,22 @@ def test_no_cluster(tmp_path: Path) -> None:
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     """
-    Its run resumes on another, the run that needs it waits, and the table equals the
-    local one to the byte.
+    Its run resumes on another, the run that needs it waits, and the results equal the
+    local ones to the byte.
     """
-    ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
-    table = str(
-        write_table(
-            tmp_path,
-            [row("baseline", config="sst"), row("last", changes=LAST), ensemble],
-        )
-    )
+    sst = {"config": "sst", "metric": "accuracy"}
+    ensemble = row("both", ensemble={"of": "baseline", "members": 2}, **sst)
+    rows = [row("baseline", **sst), row("last", changes=LAST), ensemble]
+    table = str(write_table(tmp_path, rows))
     here = tmp_path / "local"
-    local = Session(table, here, seeds=2, workers=LocalWorkers(3), command=COMMAND)
-    list(local.run_all())
+    workers: Any = LocalWorkers(3, command=COMMAND)
+    list(Session(table, here, seeds=2, workers=workers).run_all())
     folder = tmp_path / "ray"
     folder.mkdir()
     lines: list[str] = []
     with connected(nodes.address) as ray:
-        workers = RayWorkers(ray)
-        session = Session(table, folder, seeds=2, workers=workers, command=COMMAND)
+        workers = RayWorkers(ray, command=COMMAND)
+        session = Session(table, folder, seeds=2, workers=workers)
         runs = list(session.left)
         (folder / "wait").touch()
         thread = Thread(target=lambda: lines.extend(session.run_all()))
@@ -185,7 +182,7 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
         (folder / "wait").unlink()
         thread.join(SECONDS)
     assert not session.left and not session.failed, lines
-    names = ["table.md"]
+    names = []
     for run in runs:
         names.append(f"runs/{run.folder.name}/result.json")
         names.append(f"runs/{run.folder.name}/steps")

@@ -1,29 +1,22 @@
 """`elmo-tasks ablate`: what it plans, skips, prints and writes, without training."""
 
+import _thread
 import json
 import re
-import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from io import StringIO
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 
 from elmo_tasks.cli.running import table_runs as command
 from elmo_tasks.cli.running.table_runs import dry_run
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import process, run_dir
+from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
-from elmo_tasks.experiments.tables.process import RunCommand
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.resources import fixtures_root
-from elmo_tasks.system.files import exclusive
-from elmo_tasks.system.run_names import MODEL
-from tests.tables.tables import LAST, finish, row, write_result, write_table
+from tests.tables.tables import LAST, row, write_result, write_table
 from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
@@ -38,22 +31,16 @@ class Untrained(LocalWorkers):
     started: list[str] = []
     failing: set[str] = set()
     interrupting: set[str] = set()
-    wait: Callable[[Path], None] = staticmethod(lambda folder: None)
 
-    def start(self, run: RunCommand) -> Future[int]:
-        plan = run_dir.read_json(run.folder / run_dir.PLAN) or {}
+    def execute(self, folder: Path) -> int:
+        plan = run_dir.read_json(folder / run_dir.RESULT) or {}
         Untrained.started.append(f"{plan['row']}, seed {plan['seed']}")
         if plan["row"] in self.interrupting:
-            raise KeyboardInterrupt
-        return self._threads.submit(self._write, run.folder, plan)
-
-    def share(self, slot: int) -> dict[str, str]:
-        return {}
-
-    def _write(self, folder: Path, plan: dict[str, Any]) -> int:
-        Untrained.wait(folder)
+            _thread.interrupt_main()
+            time.sleep(0.2)
+            return 1
         if plan["row"] in self.failing:
-            run_dir.write_failure(folder, "a.txt:1: no tag")
+            (folder / run_dir.LOG).write_text("error: a.txt:1: no tag\n")
             return 1
         write_result(folder, plan, f1=0.1 * plan["seed"], elmo_input_s0=1.0)
         return 0
@@ -64,7 +51,6 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     Untrained.started = []
     Untrained.failing = set()
     Untrained.interrupting = set()
-    Untrained.wait = staticmethod(lambda folder: None)
     monkeypatch.setattr(command, "LocalWorkers", Untrained)
 
 
@@ -81,36 +67,6 @@ def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
         return capsys.readouterr().out
 
     return call
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("table.md", "# My table\n\n| a |\n"),
-        ("results.jsonl", '{"row": "a", "seed": 1, "accuracy": 0.5}\n'),
-        ("results.jsonl", "[1]\n"),
-        ("report.html", "<!doctype html>\n<title>Mine</title>\n"),
-    ],
-)
-def test_files_of_something_else_stay(
-    name: str, content: str, ablate: Shown, tmp_path: Path
-) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / name).write_text(content)
-    with pytest.raises(InputError, match=f"out/{name}: expected no such file, or one"):
-        ablate()
-    assert (tmp_path / "out" / name).read_text() == content
-    assert Untrained.started == []
-
-
-def test_files_of_a_table_are_replaced(ablate: Shown, tmp_path: Path) -> None:
-    """By another call, also where all runs have failed."""
-    Untrained.failing = {"baseline", "last"}
-    with pytest.raises(SystemExit):
-        ablate()
-    Untrained.failing = set()
-    ablate()
-    assert '"hash"' in (tmp_path / "out" / "results.jsonl").read_text()
 
 
 def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
@@ -153,12 +109,12 @@ def test_a_dry_run_names_missing_files(
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
-    assert (tmp_path / "figures" / "figure2.png").is_file()
+    assert (tmp_path / "figures" / "scores.png").is_file()
     assert "started: last, seed 1" in shown
     assert "[3/4] last, seed 1: f1 10.0, 60 s\n" in shown
-    assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
+    assert "| ours  | 15.0 ± 7.1 (n=2) | 15.0 ± 7.1 (n=2) |" in shown
     out = tmp_path / "out"
-    assert shown.rstrip().endswith(str(out / "report.html"))
+    assert shown.rstrip().endswith(str(out / "table.md"))
     records = [
         json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()
     ]
@@ -168,9 +124,12 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
         "last1",
         "last2",
     ]
-    assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    reproduced = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</dd>"
-    assert reproduced in (out / "report.html").read_text()
+    text = (out / "table.md").read_text()
+    assert text.partition("\n## Rows")[0] in shown
+    reproduced = (
+        f"`elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2`"
+    )
+    assert reproduced in text
 
 
 def test_the_first_line_names_files_of_ones_own(
@@ -185,93 +144,11 @@ def test_the_first_line_names_files_of_ones_own(
     assert f"scale mini: training on {own};" in capsys.readouterr().out
 
 
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_the_table_fits_the_terminal(
-    ablate: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = ablate()
-    note = [line for line in whole.splitlines() if line.startswith("baseline: ")][-1]
-    terminal = Terminal()
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", terminal)
-        patched.setenv("COLUMNS", "50")
-        ablate()
-    _, _, table = terminal.getvalue().partition("A table\n")
-    *lines, file = table.strip().splitlines()
-    assert file.endswith("report.html")
-    assert max(map(len, lines)) <= 50 < len(note)
-    assert note.split() == " ".join(lines).split()[-len(note.split()) :]
-
-
-def test_epochs_and_time_left_on_a_terminal(
-    ablate: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each of two runs of 30 epochs ends when its first epoch is shown."""
-    terminal, end = Terminal(), time.monotonic() + 30
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(command, "SECONDS_BETWEEN_UPDATES", 0.01)
-
-    def train_an_epoch(folder: Path) -> None:
-        model = folder / MODEL
-        model.mkdir(exist_ok=True)
-        (model / "metrics_epoch_0.json").touch()
-        epochs = 30 * len(Untrained.started) - 29
-        shown = rf" {epochs} of 60 epochs, \d\d:\d\d left"
-        while not re.search(shown, terminal.getvalue()) and time.monotonic() < end:
-            time.sleep(0.01)
-        assert time.monotonic() < end, terminal.getvalue()[-200:]
-
-    Untrained.wait = staticmethod(train_an_epoch)
-    assert "started: baseline, seed 1\n" in ablate()
-
-
-def test_a_line_now_and_then_where_there_is_no_terminal(
-    ablate: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It says what runs, how far it is, and the time left."""
-    output, end = StringIO(), time.monotonic() + 30
-    monkeypatch.setattr(sys, "stdout", output)
-    monkeypatch.setattr(sys, "stderr", StringIO())
-    monkeypatch.setattr(command, "SECONDS_BETWEEN_LINES", 0.01)
-
-    def wait_for(shown: str) -> None:
-        while not re.search(shown, output.getvalue()) and time.monotonic() < end:
-            time.sleep(0.01)
-        assert time.monotonic() < end, output.getvalue()[-400:]
-
-    def train_an_epoch(folder: Path) -> None:
-        name = Untrained.started[-1]
-        if name == "baseline, seed 1":
-            wait_for(rf"\nrunning: {name} \(0 of 30 epochs\); 2 runs left, 8 min\n")
-        model = folder / MODEL
-        model.mkdir(exist_ok=True)
-        (model / "metrics_epoch_0.json").touch()
-        left = 3 - len(Untrained.started)
-        wait_for(rf"\nrunning: {name} \(1 of 30 epochs\); {left} runs? left, at most ")
-
-    Untrained.wait = staticmethod(train_an_epoch)
-    ablate()
-    assert "[1/2] baseline, seed 1: f1 10.0" in output.getvalue()
-
-
-def test_no_line_says_what_runs_in_a_short_call(
-    ablate: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = StringIO()
-    monkeypatch.setattr(sys, "stdout", output)
-    monkeypatch.setattr(sys, "stderr", StringIO())
-    ablate("--seeds", "2")
-    assert "[1/4] baseline, seed 1: f1 10.0" in output.getvalue()
-    assert "running:" not in output.getvalue()
-
-
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
-    ablate("--rows", "last")
+    """A row that was not chosen, and has no results, is not in the table."""
+    shown = ablate("--rows", "last")
     assert Untrained.started == ["last, seed 1"]
+    assert "baseline" not in shown
     shown = ablate("--seeds", "2")
     assert Untrained.started[1:] == [
         "baseline, seed 1",
@@ -360,33 +237,3 @@ def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"out.*: cannot write"):
         ablate("--runs", tmp_path / "runs")
     assert Untrained.started == []
-
-
-def test_join(ablate: Shown, tmp_path: Path) -> None:
-    """
-    A call that leaves a run to another ends without an error, and the last call writes
-    the whole table.
-    """
-    table = str(tmp_path / "table.jsonnet")
-    held = Session(table, tmp_path / "out", rows=["last"])
-    (run,) = held.left
-    run.prepare()
-    with exclusive(run.folder):
-        shown = ablate("--join")
-    assert Untrained.started == ["baseline, seed 1"]
-    assert "other processes execute the runs that are left: 1\n" in shown
-    with exclusive(tmp_path / "out"):
-        writing = Thread(target=held.write)
-        writing.start()
-        writing.join(0.2)
-        finish(run, f1=0.3)
-    writing.join()
-    assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
-
-
-def test_a_locked_run_has_not_failed(tmp_path: Path) -> None:
-    (tmp_path / run_dir.PLAN).write_text("{}")
-    with exclusive(tmp_path), pytest.raises(SystemExit) as stopped:
-        elmo_tasks("ablate-run", tmp_path)
-    assert stopped.value.code == process.HELD
-    assert not (tmp_path / run_dir.FAILURE).exists()

@@ -8,18 +8,20 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
+from allennlp.common import Params
 from allennlp.data import Vocabulary
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
-from elmo_tasks.experiments.tables.runs import Planner, Run
+from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
 from elmo_tasks.experiments.tables.table import read_table
+from elmo_tasks.training.run import train
 from tests.tables.tables import planner, row, write_table
 from tests.tiny import write_data_root
 
@@ -60,21 +62,11 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
 @pytest.fixture(scope="module")
 def runs(planned: Planner) -> list[Run]:
     """
-    Two finished runs; the first failed between its training and its result, for which
-    there was no place.
+    Two finished runs; the first was interrupted between its training and its result.
     """
     found = planned.runs([planned.table.row("elmo")], 2)
-    found[0].prepare()
-    result, trained = found[0].folder / run_dir.RESULT, found[0].folder / "model"
-    result.mkdir()
-    (result / "mine").touch()
-    with pytest.raises(InputError, match=r"result\.json: cannot write"):
-        execute.execute(found[0].folder)
-    failure = run_dir.read_json(found[0].folder / run_dir.FAILURE)
-    assert failure is not None and (failure["row"], failure["seed"]) == ("elmo", 1)
-    assert "result.json: cannot write" in failure["reason"]
-    (result / "mine").unlink()
-    result.rmdir()
+    trained = found[0].folder / "model"
+    train(Params(runnable(found[0].plan, planned.home)), trained)
     epochs = {file: file.stat().st_mtime_ns for file in trained.glob("*_epoch_*.json")}
     assert len(epochs) == 2
     for run in found:
@@ -223,7 +215,9 @@ def test_a_moved_training_is_resumed_with_its_new_paths(
     model = folder / "model"
     old = run_dir.read_json(model / "config.json") or {}
     assert old["model"]["elmo"]["cache_dir"] == str(planned.home / "layers")
-    (folder / run_dir.RESULT).unlink()
+    result = run_dir.read_json(folder / run_dir.RESULT) or {}
+    del result["scores"]
+    run_dir.write_json(folder / run_dir.RESULT, result)
     execute.execute(folder)
     config = run_dir.read_json(model / "config.json") or {}
     assert config["model"]["elmo"]["cache_dir"] == str(tmp_path / "layers")
@@ -260,9 +254,29 @@ def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "[1/1] tested, seed 1: accuracy" in done.stdout, done.stdout + done.stderr
     assert (
-        "-s out --include-package mine"
-        in (tmp_path / "out" / "report.html").read_text()
+        "-s out --include-package mine" in (tmp_path / "out" / "table.md").read_text()
     )
+
+
+@pytest.mark.slow
+def test_a_killed_call_continues_its_runs(planned: Planner, tmp_path: Path) -> None:
+    """Its runs end with it, and resume at their last checkpoint."""
+    root = planned.home.parent / "data"
+    elmo, *_ = rows(root)
+    changes = elmo["changes"] | {"trainer.num_epochs": 40}
+    table = write_table(tmp_path, [elmo | {"changes": changes}])
+    command = [sys.executable, "-m", "elmo_tasks", "ablate", str(table), "-s", "out"]
+    killed = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    pattern = "out/runs/*/model/metrics_epoch_2.json"
+    while not list(tmp_path.glob(pattern)):
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    (first,) = tmp_path.glob(pattern)
+    written = first.stat().st_mtime_ns
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "[1/1] elmo, seed 1: accuracy" in done.stdout, done.stdout + done.stderr
+    assert first.stat().st_mtime_ns == written, "trained again"
 
 
 def test_an_ensemble_is_scored_with_the_models_own_metric(

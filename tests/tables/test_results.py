@@ -1,13 +1,20 @@
 """Results to the table: means, increases, epochs, missing runs, and the text."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.experiments.tables.results import Summary
 from elmo_tasks.experiments.tables.runs import Planner
-from elmo_tasks.experiments.tables.text import markdown, remarks, run_scores, terminal
+from elmo_tasks.experiments.tables.text import (
+    body,
+    markdown,
+    remarks,
+    results,
+    run_scores,
+)
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 ROWS = [
@@ -28,59 +35,79 @@ def finished(planned: Planner, name: str, *scores: float) -> None:
         finish(planned.run(planned.table.row(name), seed), f1=f1)
 
 
-def test_terminal_and_markdown(planned: Planner) -> None:
+def lines_of(planned: Planner, seeds: int = 1) -> list[str]:
+    """The lines of the table, without the blanks that align its columns."""
+    found = []
+    for line in results(Summary(planned, seeds=seeds)).split("\n"):
+        if line.startswith("|"):
+            found.append(re.sub(r" +", " ", line))
+    return found
+
+
+def test_a_table(planned: Planner) -> None:
     finished(planned, "baseline", 0.60, 0.61, 0.65)
     finished(planned, "elmo", 0.66)
     file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
     file.write_text(file.read_text().replace("c" * 40, "d" * 40))
     fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
-    summary = Summary(planned, seeds=1)
-    shown = markdown(summary)
-    assert (
-        "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |"
-        in shown
+    shown = lines_of(planned)
+    assert shown[0] == (
+        "| | | baseline | ELMo | last | CoVe | increase (SE); % of the error |"
     )
-    assert (
-        "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |"
-        in shown
-    )
-    assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
-    assert remarks(summary) == [
+    assert shown[2:] == [
+        "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0; 10.5% |",
+        "| | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1; 21.0% |",
+    ]
+    assert remarks(Summary(planned, seeds=1)) == [
         "last: seed 1 failed: ValueError: diverged",
         "cove: missing: needs /nowhere/cove.hdf5",
         "all rows: the paper's numbers are of other data: compare increases, not scores",
         "runs of 2 commits: cccccccccccc, dddddddddddd",
     ]
-    assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
 
 
-def test_the_text_fits_the_terminal(planned: Planner) -> None:
-    """Columns continue below, and notes are wrapped; elsewhere nothing is."""
-    finished(planned, "baseline", 0.60, 0.61, 0.65)
+def test_an_increase_has_a_standard_error(planned: Planner) -> None:
+    """The root of the sum of both variances, each over its number of seeds."""
+    finished(planned, "baseline", 0.60, 0.62)
+    finished(planned, "elmo", 0.66, 0.67, 0.71)
+    error = (2.0 / 2 + 7.0 / 3) ** 0.5
+    assert f"| +7.0 ({error:.1f}); 17.9% |" in lines_of(planned)[2]
+
+
+def test_rows_that_were_not_chosen(planned: Planner) -> None:
+    """They are in the table if they have results of earlier calls."""
     finished(planned, "elmo", 0.66)
-    summary = Summary(planned, seeds=1)
-    whole = terminal(summary).split("\n")
-    for width in (10**6, max(map(len, whole))):
-        assert terminal(summary, width).split("\n") == whole
-    for width in (45, 56, 70):
-        lines = terminal(summary, width).split("\n")
-        assert max(map(len, lines)) <= width
-        assert len(lines) > len(whole)
-        words = " ".join(lines).split()
-        assert sorted(set(words)) == sorted(set(" ".join(whole).split()))
-        labels = [line for line in lines if line.startswith("NER  ours")]
-        headers = [line for line in lines if line and line[:6].isspace()]
-        assert 2 <= len(labels) <= len(headers)
+    chosen = [planned.table.row("baseline")]
+    header, lines = body(Summary(planned, seeds=1, chosen=chosen))
+    assert header[2:] == ["baseline", "ELMo", "increase (SE); % of the error"]
+    assert lines[0][2:] == ["missing", "66.0 (n=1)", "–"]
+    header, lines = body(Summary(planned, seeds=1, chosen=[]))
+    assert header[2:4] == ["ELMo", "increase (SE); % of the error"]
+    assert lines[0][2:] == ["66.0 (n=1)", ""]
 
 
-def test_a_part_has_no_empty_lines(tmp_path: Path) -> None:
-    planned = planner(tmp_path, ROWS, increase={"over": "baseline"})
-    finished(planned, "baseline", 0.60)
-    finished(planned, "elmo", 0.66)
-    lines = terminal(Summary(planned, seeds=1), 40).split("\n")
-    first = lines[: lines.index("")]
-    assert first[1].split() == ["baseline"]
-    assert [line.split()[0] for line in first[2:]] == ["NER", "paper"]
+def test_the_file_of_a_table(tmp_path: Path) -> None:
+    """It also has what the rows change, and how to reproduce them."""
+    rows = [row("baseline"), row("last", column="a|b", changes=LAST)]
+    planned = planner(tmp_path, rows)
+    finished(planned, "baseline", 0.30, 0.40)
+    text = markdown(Summary(planned, seeds=1), "elmo-tasks ablate x")
+    assert text.startswith("# A table\n\n|") and " a\\|b " in text
+    _, _, text = text.partition("\n## Rows\n\n")
+    lines = text.split("\n")
+    assert lines[0] == (
+        "- baseline: ner.jsonnet; scored on dev (ner/eng.testa); f1 30.0, 40.0"
+    )
+    assert '  - model.elmo.mix: "weighted" -> "last"' in lines
+    assert lines[lines.index("## How to reproduce") + 2 :] == [
+        "- Command: `elmo-tasks ablate x`",
+        "- Scale: mini",
+        "- Date: 2026-11-21",
+        "- Versions: python 3.11.2, torch 2.13.0",
+        "- Machine: CPU, 1 thread",
+        f"- Code: {'c' * 40}",
+        "",
+    ]
 
 
 def test_the_split_of_the_papers_scores(tmp_path: Path) -> None:
@@ -111,12 +138,12 @@ def test_increases_of_all_columns(tmp_path: Path) -> None:
     finished(planned, "baseline", 0.60)
     finished(planned, "elmo", 0.6599)
     finished(planned, "last", 0.5998)
-    shown = markdown(Summary(planned, seeds=1)).split("\n")
-    assert shown[4] == "|  |  | baseline | ELMo | last | CoVe |"
-    assert shown[8:11] == [
-        "|  | ours - baseline |  | +6.0 | +0.0 |  |",
-        "|  | paper - baseline |  | +2.1 |  | -2.0 |",
-        "| SRL | ours |  | missing |  |  |",
+    shown = lines_of(planned)
+    assert shown[0] == "| | | baseline | ELMo | last | CoVe |"
+    assert shown[4:7] == [
+        "| | ours: increase over baseline (SE) | | +6.0 | +0.0 | |",
+        "| | paper: increase over baseline | | +2.1 | | -2.0 |",
+        "| SRL | ours | | missing | | |",
     ]
 
 
@@ -160,10 +187,9 @@ def test_a_share_of_1_alone_has_a_relative_increase(
     metric: str, tmp_path: Path
 ) -> None:
     """The increase is a part of the error, which no other metric has."""
-    title = "increase, absolute / relative"
-    shown = ("50.0 (n=1)", "63.0 (n=1)", "+13.0 / 26.0%")
+    shown = ("50.0 (n=1)", "63.0 (n=1)", "+13.0; 26.0%")
     if metric in NUMBERS:
-        title, shown = "increase", NUMBERS[metric]
+        shown = NUMBERS[metric]
     rows = [row("baseline", metric=metric), row("elmo", metric=metric)]
     for increase in ({"of": "elmo", "over": "baseline"}, {"over": "baseline"}):
         planned = planner(tmp_path, rows, increase=increase)
@@ -173,20 +199,19 @@ def test_a_share_of_1_alone_has_a_relative_increase(
             assert run_scores(run.row, {"scores": {metric: value}}) == (
                 f"{metric} {shown[name == 'elmo'].split()[0]}"
             )
-        lines = markdown(Summary(planned, seeds=1)).split("\n")
+        lines = lines_of(planned)
         if "of" in increase:
-            assert lines[4] == f"|  |  | baseline | elmo | {title} |"
-            assert lines[6] == f"| NER | ours | {' | '.join(shown)} |"
+            assert lines[2] == f"| NER | ours | {' | '.join(shown)} |"
         else:
-            absolute = shown[2].split()[0]
-            assert lines[6] == f"| NER | ours | {shown[0]} | {shown[1]} |"
-            assert lines[7] == f"|  | ours - baseline |  | {absolute} |"
+            absolute = shown[2].partition(";")[0]
+            assert lines[2] == f"| NER | ours | {shown[0]} | {shown[1]} |"
+            assert lines[3] == f"| | ours: increase over baseline (SE) | | {absolute} |"
 
 
 def test_a_perfect_baseline_has_no_error_to_reduce(planned: Planner) -> None:
     finished(planned, "baseline", 1.0)
     finished(planned, "elmo", 1.0)
-    shown = markdown(Summary(planned, seeds=1))
+    shown = lines_of(planned)[2]
     assert "| 100.0 (n=1) | 100.0 (n=1) | missing | missing | +0.0 |" in shown
 
 
@@ -195,8 +220,8 @@ def test_different_metrics_have_no_increase(tmp_path: Path) -> None:
     planned = planner(tmp_path, rows, increase={"of": "elmo", "over": "baseline"})
     for name in ("baseline", "elmo"):
         finish(planned.run(planned.table.row(name), 1), f1=0.5, loss=0.5)
-    shown = markdown(Summary(planned, seeds=1))
-    assert "| NER | ours | 0.500 (n=1) | 50.0 (n=1) |  |" in shown
+    shown = lines_of(planned)[2]
+    assert shown == "| NER | ours | 0.500 (n=1) | 50.0 (n=1) | |"
 
 
 def test_a_lower_loss_passes_the_baseline(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """
-A file that a run reads is changed between a kill and `--recover`: the run ends as if it
+The data of a run are changed between a kill and `--recover`: the run ends as if it
 had not been disturbed, or one error leaves its folder as it was.
 """
 
@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.killing import Place, Training, differences
-from tests.pretraining import toy
 from tests.tiny import write_data_root
 
 FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
-ALLOWED = "--allow-changed-files"
 CHARACTERS = (
     "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
 )
@@ -80,14 +78,6 @@ def reorder(file: Path) -> None:
     file.write_bytes(b"".join(reversed(parts(file))))
 
 
-def append(file: Path) -> None:
-    file.write_bytes(file.read_bytes() + parts(file)[-1])
-
-
-def leave_one_out(file: Path) -> None:
-    file.write_bytes(b"".join(parts(file)[1:]))
-
-
 def change_a_byte(file: Path) -> None:
     text = bytearray(file.read_bytes())
     text[len(text) // 2] ^= 1
@@ -99,17 +89,6 @@ def exchange_bytes(file: Path) -> None:
     status = file.stat()
     change_a_byte(file)
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def swap(file: Path) -> None:
-    """With another file of its folder, if there is one with other contents."""
-    for other in sorted(file.parent.iterdir()):
-        if other.is_file() and other.read_bytes() != file.read_bytes():
-            aside = file.with_name("aside")
-            other.rename(aside)
-            file.rename(other)
-            aside.rename(file)
-            return
 
 
 def touch(file: Path) -> None:
@@ -128,10 +107,7 @@ def remove(file: Path) -> None:
 
 
 Change = Callable[[Path], None]
-CHANGES: list[Change] = [
-    *(reorder, append, leave_one_out, change_a_byte, exchange_bytes, swap, remove),
-    *(touch, copy),
-]
+CHANGES: list[Change] = [reorder, exchange_bytes, remove, touch, copy]
 
 
 def recover_after(killed: Killed, file: Path, change: Change, out: Path) -> None:
@@ -157,7 +133,8 @@ def recover_after(killed: Killed, file: Path, change: Change, out: Path) -> None
         return
     assert code != 0
     lines = (out / "run.log").read_text().splitlines()
-    assert [line for line in lines if line.startswith("error: ")], lines[-20:]
+    (line,) = [line for line in lines if line.startswith("error: ")]
+    assert "other data than the run began with: " in line and f"{file.name} (" in line
     assert "Traceback (most recent call last):" not in lines
     assert contents(folder) == before
 
@@ -165,42 +142,6 @@ def recover_after(killed: Killed, file: Path, change: Change, out: Path) -> None
 @pytest.mark.parametrize("change", CHANGES)
 def test_changed_training_data(change: Change, ner: Killed, tmp_path: Path) -> None:
     recover_after(ner, ner.root / "ner" / "eng.train", change, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "name", ["ner/eng.testa", "vectors/w2v.100d.txt.gz", "bilm/weights.hdf5"]
-)
-def test_another_changed_file(name: str, ner: Killed, tmp_path: Path) -> None:
-    recover_after(ner, ner.root / name, exchange_bytes, tmp_path)
-
-
-def test_the_error_names_what_has_changed_and_how_to_go_on(
-    ner: Killed, tmp_path: Path
-) -> None:
-    recover_after(ner, ner.root / "ner" / "eng.train", reorder, tmp_path)
-    lines = (tmp_path / "run.log").read_text().splitlines()
-    (line,) = [line for line in lines if line.startswith("error: ")]
-    assert "ner/eng.train has changed since this run began (" in line
-    assert ALLOWED in line and "eng.testa" not in line
-
-
-def test_going_on_with_changed_data_keeps_the_words_of_the_run(
-    ner: Killed, tmp_path: Path
-) -> None:
-    """The vocabulary belongs to the weights: it is read, never made again."""
-    folder = shutil.copytree(ner.folder, tmp_path / "run")
-    file = ner.root / "ner" / "eng.train"
-    known = file.read_bytes()
-    before = contents(folder / "vocabulary")
-    try:
-        reorder(file)
-        code = ner.training.run(folder, flags=(ALLOWED,))
-    finally:
-        file.write_bytes(known)
-    log = (tmp_path / "run.log").read_text()
-    assert code == 0, log[-2000:]
-    assert contents(folder / "vocabulary") == before
-    assert "ner/eng.train has changed since this run began" in log
 
 
 def test_words_that_changed_vectors_bring_along(ner: Killed, tmp_path: Path) -> None:
@@ -211,7 +152,7 @@ def test_words_that_changed_vectors_bring_along(ner: Killed, tmp_path: Path) -> 
     before = contents(folder / "vocabulary")
     try:
         file.write_bytes(known + gzip.compress(b"unheard" + b" 0.5" * 100 + b"\n"))
-        code = ner.training.run(folder, flags=(ALLOWED,))
+        code = ner.training.run(folder)
     finally:
         file.write_bytes(known)
     log = (tmp_path / "run.log").read_text()
@@ -221,69 +162,12 @@ def test_words_that_changed_vectors_bring_along(ner: Killed, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "flags"),
-    [
-        ("vocabulary/tokens.txt", ()),
-        ("vocabulary/labels.txt", (ALLOWED,)),
-        ("inputs.json", ()),
-    ],
+    "name", ["vocabulary/non_padded_namespaces.txt", "inputs.json"]
 )
-def test_a_file_of_the_run_is_missing(
-    name: str, flags: tuple[str, ...], ner: Killed, tmp_path: Path
-) -> None:
-    """The error names it; a copy without hidden files gets no lock."""
-    hidden = shutil.ignore_patterns(".*")
-    folder = shutil.copytree(ner.folder, tmp_path / "run", ignore=hidden)
+def test_a_file_of_the_run_is_missing(name: str, ner: Killed, tmp_path: Path) -> None:
+    folder = shutil.copytree(ner.folder, tmp_path / "run")
     (folder / name).unlink()
-    before = contents(folder)
-    assert ner.training.run(folder, flags=flags) != 0
+    assert ner.training.run(folder) != 0
     lines = (tmp_path / "run.log").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith("error: ")]
-    assert f"{folder / name}: expected the " in line
-    assert contents(folder) == before
-
-
-def test_the_option_without_recover(ner: Killed, tmp_path: Path) -> None:
-    code = ner.training.run(tmp_path / "run", flags=(ALLOWED,))
-    assert code != 0
-    assert f"{ALLOWED}: expected --recover" in (tmp_path / "run.log").read_text()
-    assert not (tmp_path / "run").exists()
-
-
-OVERRIDES: dict[str, dict[str, Any]] = {
-    "ner_elmo": NER,
-    "tagger": NER,
-    "snli_elmo": {
-        "model.encoder.hidden_sizes": [4],
-        "model.composition.hidden_sizes": [4],
-        "model.hidden_size": 4,
-    },
-    "sst_elmo": {"model.encoder.hidden_sizes": [4]},
-    "srl_elmo": {"model.encoder.hidden_size": 4},
-    "squad_elmo": {},
-    "coref_elmo": {},
-    "bilm": toy.overrides(**{"trainer.num_epochs": 2}),
-}
-EVERY_STEP = {"trainer.num_epochs": 3, "trainer.checkpointer.save_every_num_batches": 1}
-
-
-@pytest.fixture(scope="module", params=list(OVERRIDES))
-def any_run(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Killed:
-    config = request.param
-    overrides = EVERY_STEP | OVERRIDES[config]
-    folder = tmp_path_factory.mktemp(config)
-    return killed_run(folder, config, overrides, call=7 if config == "bilm" else 4)
-
-
-@pytest.mark.slow
-def test_any_change_of_any_file(any_run: Killed, tmp_path: Path) -> None:
-    """Of each file below the data root that the training opens, some of the changes."""
-    names = any_run.training.reads(tmp_path / "fresh")
-    assert names
-    for number, name in enumerate(names):
-        for change in CHANGES[number % 3 :: 3]:
-            out = tmp_path / f"{number}-{change.__name__}"
-            out.mkdir()
-            recover_after(any_run, any_run.root / name, change, out)
+    assert str((folder / name).parent) in line

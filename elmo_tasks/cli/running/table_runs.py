@@ -1,36 +1,21 @@
-"""
-The runs of `elmo-tasks ablate`: their plan, and their execution with a progress bar.
-"""
+"""The runs of `elmo-tasks ablate`: their plan, and their execution."""
 
 import argparse
-import shutil
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
-
-from tqdm import tqdm
 
 from elmo_tasks.experiments.tables.cluster import RayWorkers
 from elmo_tasks.experiments.tables.local import LocalWorkers
-from elmo_tasks.experiments.tables.process import COMMAND, Workers
+from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
-from elmo_tasks.experiments.tables.text import duration, terminal
-from elmo_tasks.option_values import ALLOW_CHANGED
+from elmo_tasks.experiments.tables.text import results
 from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
-from elmo_tasks.system.terminal import terminal_bar
 from elmo_tasks.training.checks.files import file_problems
 
 INTERRUPTED = 130
-SECONDS_BETWEEN_UPDATES = 1.0
-"""Of the bar on a terminal."""
-
-SECONDS_BETWEEN_LINES = 300.0
-"""Where there is no terminal: the lines that say what runs."""
 
 
 def run_table(args: argparse.Namespace) -> None:
@@ -50,7 +35,8 @@ def run_table(args: argparse.Namespace) -> None:
     with _open_workers(args) as workers:
         session = _session(args, workers)
         try:
-            _execute(session)
+            for line in session.run_all():
+                print(line, flush=True)
         except KeyboardInterrupt:
             print("interrupted; the same command resumes", flush=True)
     summary = session.write()
@@ -59,19 +45,12 @@ def run_table(args: argparse.Namespace) -> None:
         from elmo_tasks.experiments.tables.figures import save_figures
 
         save_figures(summary, args.figures)
-    print(f"\n{terminal(summary, _terminal_width())}")
-    print(f"\n{session.folder / 'report.html'}")
+    print(f"\n{results(summary)}")
+    print(f"\n{session.folder / 'table.md'}")
     if session.interrupted:
         raise SystemExit(INTERRUPTED)
     if session.failed:
         raise SystemExit(1)
-
-
-def _terminal_width() -> int | None:
-    """The columns of the terminal; `None` if the output goes elsewhere."""
-    if not sys.stdout.isatty():
-        return None
-    return shutil.get_terminal_size().columns
 
 
 @contextmanager
@@ -85,9 +64,6 @@ def _open_workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _session(args: argparse.Namespace, workers: Workers) -> Session:
-    command: tuple[str, ...] = COMMAND
-    if args.allow_changed_files:
-        command = (*COMMAND, ALLOW_CHANGED)
     return Session(
         args.table,
         Path(args.folder),
@@ -96,65 +72,9 @@ def _session(args: argparse.Namespace, workers: Workers) -> Session:
         rows=args.rows,
         seeds=args.seeds,
         workers=workers,
-        join=args.join,
         cached=not args.no_cache,
         packages=args.include_package,
-        command=command,
     )
-
-
-def _execute(session: Session) -> None:
-    """Execute the runs, and print what happens above the bar."""
-    with epoch_bar(session):
-        for line in session.run_all():
-            with tqdm.external_write_mode():
-                print(line, flush=True)
-
-
-@contextmanager
-def epoch_bar(session: Session) -> Iterator[None]:
-    """
-    On a terminal, a line on stderr with the epochs done, of those that are left, and
-    the time left; elsewhere a line now and then, which also says what runs.
-    """
-    began = time.monotonic()
-    total = session.epochs_left()
-    ended = Event()
-    form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
-    with terminal_bar(total=total, bar_format=form, smoothing=0, leave=False) as bar:
-
-        def watch() -> None:
-            while not ended.wait(SECONDS_BETWEEN_UPDATES):
-                bar.n = total - session.epochs_left()
-                bar.refresh()
-
-        def tell() -> None:
-            while not ended.wait(SECONDS_BETWEEN_LINES):
-                done = total - session.epochs_left()
-                seconds = time.monotonic() - began
-                print(status(session, done, seconds), flush=True)
-
-        thread = Thread(target=tell if bar.disable else watch, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
-
-def status(session: Session, epochs: int, seconds: float) -> str:
-    """
-    What is running, how much is left and how long that takes, estimated from the
-    `epochs` done in `seconds`, or before the first from the table.
-    """
-    left = session.time_left()
-    if epochs > 0:
-        left = f"at most {duration(seconds / epochs * session.epochs_left())}"
-    running = "; ".join(session.running()) or "none"
-    count = len(session.left)
-    runs = "run" if count == 1 else "runs"
-    return f"running: {running}; {count} {runs} left, {left}"
 
 
 def dry_run(session: Session) -> str:

@@ -44,7 +44,7 @@ from elmo_tasks.elmo.sources.types import (
     SOURCES,
     SourceSettings,
 )
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
     files_among,
     missing_among,
@@ -93,10 +93,10 @@ class File:
     @property
     def public(self) -> str:
         """
-        What files for others say of it: its name or URL without a key, a relative path,
+        What files for others say of it: its name or URL, a relative path,
         or the last part of an absolute one.
         """
-        name = without_secrets(self.name)
+        name = self.name
         if os.path.isabs(os.path.expanduser(name)):
             return os.path.basename(name)
         return name

@@ -23,7 +23,7 @@ from elmo_tasks.elmo.models.files import File, ModelFiles, files_of, is_remote
 from elmo_tasks.elmo.models.folders import path_sha256
 from elmo_tasks.elmo.models.kinds import two_files
 from elmo_tasks.elmo.sources.types import BILM, INFERRED, SOURCES, SourceSettings
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.unpacking import MOST_RATIO
@@ -60,11 +60,11 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
 def _to_json(model: ModelFiles, copies: str) -> dict[str, dict[str, str]]:
     found = {}
     for key, file in model.files.items():
-        values = {"name": without_secrets(file.name), "sha256": file.sha256}
+        values = {"name": file.name, "sha256": file.sha256}
         if model.contents is not None:
             values["path"] = f"{copies}/{model.contents.names[key]}".rstrip("/")
         elif file.name != BUNDLED:
-            values["path"] = without_secrets(str(file.path))
+            values["path"] = str(file.path)
         found[key] = values
     return found
 
@@ -178,7 +178,7 @@ def _names(settings: SourceSettings, record: ModelFiles) -> list[str]:
         pair = two_files(model)
         if pair is not None:
             names = list(pair[1].values())
-    return [without_secrets(name) for name in names]
+    return names
 
 
 def _found(

@@ -31,7 +31,7 @@ from elmo_tasks.elmo.vectors.hdf5_reader import (
     SENTENCES,
     TOKENS,
 )
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import new_hdf5
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.system.files import atomic_write, check_output_path, require_new
@@ -89,8 +89,6 @@ def write_vectors(
         require_new(out)
     name = attributes.get("input", "text")
     sentences, counts = _read(lines, parse, sizes, name)
-    if "input" in attributes:
-        attributes["input"] = without_secrets(name)
     started(counts)
     listed = _sentence_to_index(sentences)
     size = _most_bytes(model, sentences, listed, pooling)

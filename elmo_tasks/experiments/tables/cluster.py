@@ -1,11 +1,11 @@
 """The workers of a table on a Ray cluster whose nodes share the folder of the runs."""
 
-from concurrent.futures import Future
+import os
+from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.process import RunCommand, stop, thread_variables
+from elmo_tasks.experiments.tables import process, run_dir
 from elmo_tasks.system.ray_cluster import cores_per_process, room_of
 from elmo_tasks.system.version import __version__
 
@@ -17,37 +17,63 @@ class RayWorkers:
     """
     Tasks of a cluster, each of which executes a run by a process of its own. By default
     there are as many as the nodes have cores for. A run takes `OMP_NUM_THREADS` cores
-    (default 1), and a GPU if the cluster has any.
+    (default 1), and a GPU if the cluster has any. `command` is what Python executes,
+    see `process.COMMAND`.
 
     Raises `InputError` if no node has these cores.
     """
 
-    def __init__(self, ray: Any, slots: int | None = None) -> None:
+    def __init__(
+        self,
+        ray: Any,
+        slots: int | None = None,
+        *,
+        command: tuple[str, ...] = process.COMMAND,
+    ) -> None:
         self._ray = ray
-        self._cores = cores_per_process()
-        room = room_of(ray, self._cores)
+        self._command = command
+        cores = cores_per_process()
+        room = room_of(ray, cores)
         self.slots = slots or room
         self._task = ray.remote(
             max_retries=MAX_RETRIES,
-            num_cpus=self._cores,
+            num_cpus=cores,
             num_gpus=min(1, ray.cluster_resources().get("GPU", 0)),
         )(execute_on_node)
+        self._variables = _own_variables() | process.thread_variables(cores)
         self._calls: list[Any] = []
 
-    def share(self, slot: int) -> dict[str, str]:
-        return thread_variables(self._cores)  # Ray itself chooses the GPU
-
-    def start(self, run: RunCommand) -> Future[int]:
-        call = self._task.options(name=run.folder.name).remote(run, __version__)
+    def execute(self, folder: Path) -> int:
+        call = self._task.options(name=folder.name).remote(
+            folder, self._command, self._variables, os.getcwd(), __version__
+        )
         self._calls.append(call)
-        return call.future()
+        return int(self._ray.get(call))
 
     def close(self) -> None:
         for call in self._calls:
             self._ray.cancel(call, force=True)
 
 
-def execute_on_node(run: RunCommand, version: str) -> int:
+def _own_variables() -> dict[str, str]:
+    """
+    What a run on another machine gets of this environment: the data root and the
+    location of the code.
+    """
+    found = {}
+    for name, value in os.environ.items():
+        if name.startswith(("ELMO_TASKS_", "PYTHONPATH")):
+            found[name] = value
+    return found
+
+
+def execute_on_node(
+    folder: Path,
+    command: tuple[str, ...],
+    variables: dict[str, str],
+    current_folder: str,
+    version: str,
+) -> int:
     """
     In a task: execute a run, and return the exit code. The process ends when the task
     does. Raises `InputError` if the node does not share the folder, or has another
@@ -56,10 +82,12 @@ def execute_on_node(run: RunCommand, version: str) -> int:
     if version != __version__:
         problem = f"expected version {version} of elmo-tasks on a node"
         raise InputError(f"{problem}, got {__version__}")
-    if not (run.folder / run_dir.PLAN).is_file():
-        raise InputError("the folder is not shared with a node", file=run.folder)
-    process = run.start()
+    if not (folder / run_dir.RESULT).is_file():
+        raise InputError("the folder is not shared with a node", file=folder)
+    if not os.path.isdir(current_folder):
+        current_folder = "."
+    run = process.start(folder, command, variables, current_folder)
     try:
-        return process.wait()
+        return run.wait()
     finally:
-        stop(process)
+        process.stop(run)

@@ -1,4 +1,4 @@
-"""Step 3, in the run's own process: execute a plan and write `result.json`."""
+"""Step 3, in the run's own process: execute the plan in `result.json`, and add its result."""
 
 import json
 import platform
@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 import elmo_tasks
 from elmo_tasks.elmo.devices import best_device, cuda_number
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
@@ -35,15 +35,9 @@ from elmo_tasks.system.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.checks.files import input_names
 from elmo_tasks.training.data.subsampling import kept_and_aside
 from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
-from elmo_tasks.training.inputs import (
-    Inputs,
-    described,
-    inputs_in,
-    recorded_inputs,
-)
+from elmo_tasks.training.inputs import Inputs, digests, recorded_inputs
 from elmo_tasks.training.run import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
@@ -54,40 +48,30 @@ def execute(
     folder: str | Path,
     *,
     parent: int | None = None,
-    allow_changed: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
-    Execute the plan in a run's folder and write the result. A finished run is skipped,
+    Execute the plan in a run's folder and add the result. A finished run is skipped,
     an interrupted training resumes from its last checkpoint. With `parent`, a process
-    id, it exits when that process does. For `allow_changed` and `report` see
-    `training.run.train`.
+    id, it exits when that process does. For `report` see `training.run.train`.
     Raises `InputError` if the folder has no plan, and `Held` if another process
-    executes it. Other errors are recorded and re-raised.
+    executes it.
     """
     path = Path(folder).absolute()
-    plan = run_dir.read_json(path / run_dir.PLAN)
-    if plan is None:
-        raise InputError(
-            f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it"
-        )
     if parent is not None:
         exit_with_parent(parent)
     with exclusive(path):
-        try:
-            if run_dir.read_result(path) is None:
-                _execute(plan, path, allow_changed, report)
-        except Exception as error:
-            reason = one_line(error) or f"{type(error).__name__}: {error}"
-            lines = [line.strip() for line in reason.splitlines()]
-            run_dir.write_failure(path, "; ".join(lines))
-            raise
+        plan = run_dir.read_json(path / run_dir.RESULT)
+        if plan is None:
+            hint = "`elmo-tasks ablate` writes it"
+            raise InputError(f"no {run_dir.RESULT}", file=path, hint=hint)
+        if not run_dir.is_finished(path):
+            _execute(plan, path, report)
 
 
 def _execute(
     plan: dict[str, Any],
     path: Path,
-    allow_changed: bool,
     report: Callable[[str], None] | None,
 ) -> None:
     for package in plan.get("packages", []):
@@ -97,9 +81,8 @@ def _execute(
     if plan["ensemble"]:
         scored = _score_ensemble(plan, path)
     else:
-        scored = _train(plan, path, allow_changed, report)
+        scored = _train(plan, path, report)
     result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
-    result.pop("label", None)
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
     result["inputs"] = _inputs(plan, path)
@@ -110,28 +93,22 @@ def _execute(
 
 
 def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
-    """
-    What the run and those that it needs have read, without the files that these have
-    made.
-    """
-    names = input_names(plan["config"])
-    inputs = {}
-    for name, digest in recorded_inputs(path / MODEL).items():
-        if name in names:
-            inputs[name] = digest
+    """The data that the run and those that it needs have read."""
+    inputs: Inputs = {}
+    if not plan["ensemble"]:
+        inputs |= recorded_inputs(path / MODEL)
     if plan["file"]:
-        inputs |= described([plan["file"]])
+        inputs |= digests([Path(plan["file"])])
     for digest in needed_runs(plan):
         folder = find_folder(path.parent, digest)
         result = run_dir.read_result(folder) if folder else None
-        inputs |= inputs_in((result or {}).get("inputs"))
+        inputs |= (result or {}).get("inputs", {})
     return inputs
 
 
 def _train(
     plan: dict[str, Any],
     path: Path,
-    allow_changed: bool,
     report: Callable[[str], None] | None,
 ) -> dict[str, Any]:
     config = runnable(plan, path.parent)
@@ -145,7 +122,6 @@ def _train(
         Params(config),
         model,
         recover=resume,
-        allow_changed=allow_changed,
         packages=plan.get("packages", []),
         scale=plan.get("scale"),
         report=report,

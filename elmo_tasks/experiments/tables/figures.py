@@ -1,6 +1,6 @@
 """
-The figures of a table: scores over shares (the paper's Figure 1) and layer weights
-(Figure 2).
+The figure of a table: its scores, scores over shares of the training data (the paper's
+Figure 1), or layer weights (Figure 2).
 """
 
 import re
@@ -58,9 +58,10 @@ class Drawing(NamedTuple):
 
 
 def draw(summary: Summary) -> list[Drawing]:
-    """The figures whose data are there."""
+    """The figures whose data are there; of shares, one for each task."""
+    charts = {None: _score_chart, "share": _share_charts, "weights": _weight_chart}
     with matplotlib.rc_context(_STYLE):
-        return list(_share_charts(summary)) + list(_weight_chart(summary))
+        return list(charts[summary.table.figure](summary))
 
 
 def save_figures(summary: Summary, folder: Path) -> None:
@@ -85,15 +86,36 @@ def _drawing(axes: Any, kind: str, of: str, caption: str) -> Drawing:
     return Drawing(name, caption, axes.figure)
 
 
+def _score_chart(summary: Summary) -> Iterator[Drawing]:
+    """For each column the scores of its rows that are shares of 1, in percent."""
+    lines = summary.lines()
+    axes = Figure(figsize=(5.5, 0.8 + 0.35 * len(lines))).add_subplot()
+    axes.set(xlabel="score, %")
+    has_scores = False
+    for column in summary.columns:
+        labels, means, deviations = [], [], []
+        for line in lines:
+            cell = line.cells[column]
+            if cell is not None and cell.mean is not None and cell.metric.is_share:
+                labels.append(line.label)
+                means.append(cell.mean)
+                deviations.append(cell.deviation or 0.0)
+        if means:
+            has_scores = True
+            axes.errorbar(means, labels, xerr=deviations, label=column, linestyle="")
+    if has_scores:
+        axes.invert_yaxis()
+        caption = "Scores; bars show the standard deviation over seeds."
+        yield _drawing(axes, "scores", "", caption)
+
+
 def _share_charts(summary: Summary) -> Iterator[Drawing]:
     """
     Figure 1: for each task the scores over the fraction of the training data, in
     percent.
     """
-    if summary.table.figure != "share":
-        return
     charts: dict[str, Axes] = {}
-    for row_label in summary.table.row_labels:
+    for row_label in dict.fromkeys([row.row_label for row in summary.rows]):
         points = _share_points(summary, row_label)
         if not points:
             continue
@@ -111,7 +133,7 @@ def _share_charts(summary: Summary) -> Iterator[Drawing]:
 
 def _is_share(summary: Summary, row_label: str) -> bool:
     """Whether the scores of a line are shares of 1."""
-    rows = [row for row in summary.table.rows if row.row_label == row_label]
+    rows = [row for row in summary.rows if row.row_label == row_label]
     return rows[0].cells[0].kind.is_share
 
 
@@ -121,7 +143,7 @@ def _share_points(summary: Summary, row_label: str) -> list[tuple[float, float, 
     deviation over seeds.
     """
     points = []
-    for row in summary.table.rows:
+    for row in summary.rows:
         if row.row_label != row_label or row.fraction is None:
             continue
         found = summary.result(row, row.cells[0])
@@ -137,7 +159,7 @@ def _weight_chart(summary: Summary) -> Iterator[Drawing]:
     """
     bars: dict[str, list[float]] = {}
     for place in ("input", "output"):
-        for row in summary.table.rows:
+        for row in summary.rows:
             weights = _mean_weights(summary, row, place)
             if weights:
                 bars[f"{row.name}, {place}"] = weights

@@ -2,50 +2,61 @@
 
 import os
 import subprocess
-import threading
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
 
 import torch
 
-from elmo_tasks.experiments.tables.process import RunCommand, stop, thread_variables
-
-POLL_SECONDS = 0.5
+from elmo_tasks.experiments.tables import process
 
 
 class LocalWorkers:
-    """Processes of this machine, for each of which a thread waits."""
+    """
+    Processes of this machine, which share its cores and GPUs. `command` is what Python
+    executes, see `process.COMMAND`.
+    """
 
-    def __init__(self, slots: int) -> None:
+    def __init__(
+        self, slots: int, *, command: tuple[str, ...] = process.COMMAND
+    ) -> None:
         self.slots = slots
-        self._threads = ThreadPoolExecutor(slots)
-        self._closing = threading.Event()
+        self._command = command
+        self._free: SimpleQueue[int] = SimpleQueue()
+        for slot in range(slots):
+            self._free.put(slot)
+        self._running = set[subprocess.Popen[bytes]]()
+        self._is_closed = False
 
     def share(self, slot: int) -> dict[str, str]:
+        """
+        The environment variables that limit a program to its share of the cores and
+        GPUs. `slot` is its number, counted from 0.
+        """
         cores = max(1, (os.cpu_count() or 1) // self.slots)
         limit = os.environ.get("OMP_NUM_THREADS", "")
         if limit.isdecimal() and int(limit) > 0:
             cores = min(cores, int(limit))
-        variables = thread_variables(cores)
+        variables = process.thread_variables(cores)
         gpus = torch.cuda.device_count()
         has_choice = gpus > 1 and self.slots > 1
         if has_choice and "CUDA_VISIBLE_DEVICES" not in os.environ:
             variables["CUDA_VISIBLE_DEVICES"] = str(slot % gpus)
         return variables
 
-    def start(self, run: RunCommand) -> Future[int]:
-        return self._threads.submit(self._execute, run)
+    def execute(self, folder: Path) -> int:
+        slot = self._free.get()
+        run = process.start(folder, self._command, self.share(slot))
+        self._running.add(run)
+        try:
+            if self._is_closed:  # before `close` could see this process
+                process.stop(run)
+            return run.wait()
+        finally:
+            process.stop(run)  # its children
+            self._running.discard(run)
+            self._free.put(slot)
 
     def close(self) -> None:
-        self._closing.set()
-        self._threads.shutdown(cancel_futures=True)
-
-    def _execute(self, run: RunCommand) -> int:
-        process = run.start()
-        try:
-            while not self._closing.is_set():
-                with suppress(subprocess.TimeoutExpired):
-                    return process.wait(POLL_SECONDS)
-        finally:
-            stop(process)
-        raise CancelledError
+        self._is_closed = True
+        for run in list(self._running):
+            process.stop(run)

@@ -10,7 +10,6 @@ from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
 from elmo_tasks.tasks.metrics import Metric, metric_of
-from elmo_tasks.training.inputs import changed, inputs_in
 
 MAX_SEEDS = 16
 """Results of earlier calls with more seeds are shown too, up to this seed."""
@@ -44,11 +43,13 @@ class CellResult:
 
 class Gain(NamedTuple):
     """
-    An increase: absolute, and that of a share of 1 relative to the error of the lower
-    score, in percent (Table 1).
+    An increase: absolute, its standard error over seeds if both scores have several,
+    and that of a share of 1 relative to the error of the lower score, in percent
+    (Table 1).
     """
 
     absolute: float
+    error: float | None
     relative: float | None
 
 
@@ -74,55 +75,60 @@ class TableRow:
 
 class Summary:
     """
-    All results of a table so far: by row and seed the `records` of finished runs, the
-    reasons of `failures`, and what is `outdated`: remarks on records of runs whose data
-    or biLM have changed since. `seeds` is the number of seeds that this call asked for.
+    All results of a table so far: by row and seed the `records` of finished runs, and
+    the reasons of `failures`. `seeds` is the number of seeds that this call asked for,
+    and `chosen` its rows (default: all). `rows` are these, and those that have results
+    of earlier calls.
     """
 
-    def __init__(self, planner: Planner, *, seeds: int) -> None:
+    def __init__(
+        self, planner: Planner, *, seeds: int, chosen: list[Row] | None = None
+    ) -> None:
         self.planner = planner
         self.seeds = seeds
         self.table: Table = planner.table
         self.records: dict[str, dict[int, Record]] = {}
         self.failures: dict[str, dict[int, str]] = {}
-        self.outdated: dict[str, dict[int, str]] = {}
+        self.rows: list[Row] = []
         for row in self.table.rows:
             self.records[row.name] = {}
             self.failures[row.name] = {}
-            self.outdated[row.name] = {}
-            if planner.is_missing(row):
-                continue
-            for seed in row.seeds(max(seeds, MAX_SEEDS)):
-                self._add(planner.run(row, seed))
+            if not planner.is_missing(row):
+                for seed in row.seeds(max(seeds, MAX_SEEDS)):
+                    self._add(planner.run(row, seed))
+            if chosen is None or row in chosen or self.records[row.name]:
+                self.rows.append(row)
 
     def _add(self, run: Run) -> None:
         record = run_dir.read_result(run.folder)
         if record is not None:
             # Another table may have another name for the row.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
-            names = changed(inputs_in(record.get("inputs")))
-            if names:
-                remark = f"seed {run.seed} ran before {', '.join(names)} changed: delete {run.folder} to run it again"
-                self.outdated[run.row.name][run.seed] = remark
         elif run.seed <= self.seeds:
-            failure = run_dir.read_json(run.folder / run_dir.FAILURE)
-            if failure:
-                self.failures[run.row.name][run.seed] = str(failure.get("reason"))
+            failure = run_dir.read_failure(run.folder)
+            if failure is not None:
+                self.failures[run.row.name][run.seed] = failure
 
-    def rows(self) -> list[TableRow]:
-        """The numbers of the table, a row for each row label."""
+    @property
+    def columns(self) -> list[str]:
+        """Those that the rows have, in the order of the table."""
+        known = {cell.column for row in self.rows for cell in row.cells}
+        return [column for column in self.table.columns if column in known]
+
+    def lines(self) -> list[TableRow]:
+        """The numbers of the table, a line for each row label."""
         found = []
-        for label in self.table.row_labels:
+        for label in dict.fromkeys([row.row_label for row in self.rows]):
             cells = {}
-            for column in self.table.columns:
+            for column in self.columns:
                 cells[column] = self.cell(label, column)
             gains = {column: self._gains(cells, column) for column in cells}
             found.append(TableRow(label, cells, gains))
         return found
 
     def cell(self, row_label: str, column: str) -> CellResult | None:
-        """The result of this cell; None if the table has no such cell."""
-        for row in self.table.rows:
+        """The result of this cell; None if no row has it."""
+        for row in self.rows:
             if row.row_label != row_label:
                 continue
             for cell in row.cells:
@@ -161,11 +167,14 @@ class Summary:
         if self.table.increase is None or column == self.table.increase.over:
             return None
         high = cells[column]
-        low = cells[self.table.increase.over]
+        low = cells.get(self.table.increase.over)
         if high is None or low is None or high.metric != low.metric:
             return None
         metric = high.metric
-        ours = gain(metric, high.mean, low.mean)
+        error = None
+        if len(high.values) > 1 and len(low.values) > 1:
+            error = error_of_means(high.values, low.values)
+        ours = gain(metric, high.mean, low.mean, error)
         if high.paper is None or low.paper is None:
             return Gains(metric, ours, None)
         return Gains(metric, ours, gain(metric, high.paper.mean, low.paper.mean))
@@ -190,8 +199,6 @@ class Summary:
             yield "missing: not run"
         for seed, reason in sorted(failures.items()):
             yield f"seed {seed} failed: {reason}"
-        for _, remark in sorted(self.outdated[row.name].items()):
-            yield remark
         if not records or values:
             return
         if cell.metric == PASSES:
@@ -213,15 +220,29 @@ def score(record: Record, cell: Cell) -> float | None:
     return cell.kind.shown(float(value))
 
 
-def gain(metric: Metric, high: float | None, low: float | None) -> Gain | None:
+def error_of_means(high: list[float], low: list[float]) -> float:
     """
-    The increase of one number of a metric over another; None if one is missing.
+    The standard error of the difference of two means, each over two seeds or more.
+
+        >>> error_of_means([1.0, 3.0], [0.0, 2.0])
+        1.4142135623730951
+    """
+    return math.sqrt(stdev(high) ** 2 / len(high) + stdev(low) ** 2 / len(low))
+
+
+def gain(
+    metric: Metric, high: float | None, low: float | None, error: float | None = None
+) -> Gain | None:
+    """
+    The increase of one number of a metric over another, with its standard error; None
+    if one is missing.
     """
     if high is None or low is None:
         return None
-    if not metric.is_share or low >= 100:
-        return Gain(high - low, None)
-    return Gain(high - low, 100 * (high - low) / (100 - low))
+    relative = None
+    if metric.is_share and low < 100:
+        relative = 100 * (high - low) / (100 - low)
+    return Gain(high - low, error, relative)
 
 
 def curve_metric(record: Record, rows: Iterable[Row]) -> str | None:

@@ -1,39 +1,19 @@
 """
-The folder of a run: plan, log, model, result. Files are written atomically, one process
-at a time holds the lock.
+The folder of a run: its log, its model, and `result.json`, which has the plan when the
+run begins and the scores when it ends, or why it failed.
 """
 
 import json
 import math
-from collections import Counter
+import signal
 from pathlib import Path
 from typing import Any
 
 from elmo_tasks.system.files import write_text
 from elmo_tasks.system.run_names import MODEL, epoch_metrics
 
-PLAN = "plan.json"
 RESULT = "result.json"
-FAILURE = "failure.json"
 LOG = "log.txt"
-
-RESULT_KEYS = {
-    "row",
-    "seed",
-    "hash",
-    "commit",
-    "device",
-    "seconds",
-    "epochs",
-    "peak_memory",
-    "scores",
-    "curve",
-}
-SHARED = 60.0
-"""
-Seconds to wait for a folder of several runs or tables, to which another call writes a
-plan or a table.
-"""
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
@@ -51,50 +31,41 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:
-    """
-    The result of the run that the folder is named after; None if the run is not
-    finished.
-    """
+    """The result of a run; None if it is not finished."""
     found = read_json(folder / RESULT)
-    if found is None or not found.keys() >= RESULT_KEYS:
+    if found is None or "scores" not in found:
         return None
-    return found if found["hash"] == folder.name.rpartition("-")[2] else None
+    return found
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the run of a folder has its result."""
+    return read_result(folder) is not None
 
 
 def write_failure(folder: Path, reason: str) -> None:
-    """Record why a run failed."""
-    plan = read_json(folder / PLAN) or {}
-    write_json(
-        folder / FAILURE,
-        {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason},
-    )
+    """Add to a plan why its run failed."""
+    plan = read_json(folder / RESULT) or {}
+    write_json(folder / RESULT, plan | {"failed": reason})
 
 
-def failed_at(folder: Path) -> int | None:
-    """
-    When the last attempt failed, in nanoseconds; None if none has failed since the run
-    was last started.
-    """
-    try:
-        return (folder / FAILURE).stat().st_mtime_ns
-    except OSError:
-        return None
+def read_failure(folder: Path) -> str | None:
+    """Why the last attempt failed; None if none has since the run was last started."""
+    return (read_json(folder / RESULT) or {}).get("failed")
 
 
-def failure_of(folder: Path, code: int) -> str | None:
+def failure_of(folder: Path, code: int) -> str:
     """
-    Why the run, whose process ended with this exit code, failed; None if it has a
-    result.
+    Why a run without a result failed, whose process ended with this exit code: the last
+    line of its log.
     """
-    if read_result(folder) is not None:
-        return None
-    recorded = read_json(folder / FAILURE)
-    if code > 0 and recorded:
-        return str(recorded["reason"])
-    ended = "killed (out of memory?)" if code == -9 else f"exit code {code}"
-    reason = f"{ended}, see {folder / LOG}"
-    write_failure(folder, reason)
-    return reason
+    log = folder / LOG
+    if code == -signal.SIGKILL:
+        return f"killed (out of memory?), see {log}"
+    lines = log.read_text("utf-8", "replace").strip().splitlines()
+    if code < 0 or not lines:
+        return f"exit code {code}, see {log}"
+    return lines[-1].removeprefix("error: ")
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
@@ -113,15 +84,6 @@ def curve(folder: Path) -> list[dict[str, float]]:
         point |= numbers({"training_loss": metrics.get("training_loss")})
         points.append(point)
     return points
-
-
-def epochs_done(home: Path) -> Counter[str]:
-    """How many epochs each run below a folder has trained so far, by its hash."""
-    done: Counter[str] = Counter()
-    for model in home.glob(f"*/{MODEL}"):
-        digest = model.parent.name.rpartition("-")[2]
-        done[digest] += len(epoch_metrics(model))
-    return done
 
 
 def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:

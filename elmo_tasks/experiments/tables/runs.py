@@ -71,35 +71,25 @@ class Run:
 
     def prepare(self) -> None:
         """
-        Write the plan to the folder and delete the failure of an earlier attempt. Two
-        tables that start a shared run at the same time use one folder. Raises
-        `InputError` if it cannot write.
+        Write the plan to the folder, in place of the failure of an earlier attempt.
+        Raises `Held` if another process executes the run, and `InputError` if it cannot
+        write.
         """
         about = {
             "row": self.row.name,
             "seed": self.seed,
-            "label": self.label,
             "split": self.row.split,
             "packages": self.packages,
             "scale": self.scale,
         }
-        with exclusive(self.home, wait=run_dir.SHARED):
-            folder = self.folder
-            run_dir.write_json(folder / run_dir.PLAN, about | self.plan)
-            (folder / run_dir.FAILURE).unlink(missing_ok=True)
+        with exclusive(self.folder):
+            if not run_dir.is_finished(self.folder):  # by another call
+                run_dir.write_json(self.folder / run_dir.RESULT, about | self.plan)
 
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""
         return needed_runs(self.plan)
-
-    @property
-    def epochs(self) -> int:
-        """How many epochs it trains at most; 0 for an ensemble."""
-        if self.plan["ensemble"]:
-            return 0
-        trainer = self.plan["config"].get("trainer") or {}
-        return trainer.get("num_epochs", 20)  # AllenNLP's default
 
     @property
     def label(self) -> str:
@@ -247,7 +237,7 @@ class Planner:
             "bilm_of": None,
             "ensemble": None,
         }
-        if row.aside is not None:  # else the hash is that of earlier versions
+        if row.aside is not None:
             plan["aside"] = row.aside
         if row.bilm_of:
             plan["bilm_of"] = self._digest(row.bilm_of, 1)
@@ -350,7 +340,7 @@ def find_folder(home: Path, digest: str) -> Path | None:
     """
     folders = sorted(home.glob(f"*-{digest}"))
     for folder in folders:
-        if (folder / run_dir.RESULT).is_file():
+        if run_dir.is_finished(folder):
             return folder
     return folders[0] if folders else None
 

@@ -298,16 +298,17 @@ class Increase(Strict):
     over: Annotated[str, "the column that is subtracted"]
     of: Annotated[
         str | None,
-        "the column from which it is subtracted: the table gets one more column, with the"
-        " absolute increase and that of a share of 1 also relative to the error. Null: the increases of all"
-        " other columns, in lines of their own",
+        "the column from which it is subtracted: the table gets one more column, the"
+        " increase with its standard error over seeds (SE), and that of a share of 1 also"
+        " in percent of the error. Null: the increases of all other columns, in lines of"
+        " their own",
     ] = None
 
 
 class Table(Strict):
     """
-    A table at one scale. The figure `share` draws its scores over the fraction of the
-    training data.
+    A table at one scale. Its figure draws its scores, or with `share` over the fraction
+    of the training data, or the learned layer weights.
     """
 
     title: Annotated[str, "title of the table"]
@@ -318,7 +319,9 @@ class Table(Strict):
         Increase | None, "show the increase of one column over another"
     ] = None
     figure: Annotated[
-        Literal["share"] | None, "draw the scores over `fraction`, as in Figure 1"
+        Literal["share", "weights"] | None,
+        "what `--figures` draws: the scores over `fraction` (Figure 1), or the learned"
+        " layer weights (Figure 2). Null: the scores",
     ] = None
 
     @model_validator(mode="after")
@@ -339,11 +342,6 @@ class Table(Strict):
             for cell in row.cells:
                 columns[cell.column] = None
         return list(columns)
-
-    @property
-    def row_labels(self) -> list[str]:
-        """In order of first appearance."""
-        return list(dict.fromkeys([row.row_label for row in self.rows]))
 
     def row(self, name: str) -> Row:
         """The row with this name."""
@@ -492,7 +490,7 @@ def _unknown_columns(table: Table) -> Iterator[str]:
             if column is not None and column not in table.columns:
                 yield f"increase: expected one of the columns {', '.join(table.columns)}, got {column!r}"
     has_fraction = any(row.fraction for row in table.rows)
-    if table.figure and not has_fraction:
+    if table.figure == "share" and not has_fraction:
         yield "figure 'share' needs rows with the key fraction"
 
 

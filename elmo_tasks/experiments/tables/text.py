@@ -1,8 +1,14 @@
-"""The numbers of a table as text: on the terminal, in Markdown, and for the page."""
+"""
+Step 5: the results as Markdown, on the terminal and in `table.md`, which also has what
+the rows change and how to reproduce them.
+"""
 
+import os
 import re
-from textwrap import wrap
+from collections.abc import Iterable
+from typing import Any
 
+from elmo_tasks import resources
 from elmo_tasks.experiments.tables.results import (
     CellResult,
     Gain,
@@ -12,14 +18,40 @@ from elmo_tasks.experiments.tables.results import (
     TableRow,
     score,
 )
-from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.tasks.metrics import Metric
 
 NONE = "–"
 MISSING = "missing"
 FAILED = "failed"
-GAP = "  "
-"""Between two columns."""
+
+LEGEND = (
+    "Ours: mean ± standard deviation (n-1) over n seeds. SE: the standard error of an"
+    " increase over seeds, if both scores have several."
+)
+
+
+def markdown(summary: Summary, command: str) -> str:
+    """The contents of `table.md`. `command` is what makes the same table."""
+    lines = [results(summary), "", "## Rows", ""]
+    for row in summary.rows:
+        lines += _about_row(summary, row)
+    lines += ["", "## How to reproduce", ""]
+    for name, value in _about_runs(summary, command).items():
+        lines.append(f"- {name}: {value}")
+    return "\n".join(lines) + "\n"
+
+
+def results(summary: Summary) -> str:
+    """The title, the table in aligned columns, and the notes."""
+    header, rows = body(summary)
+    lines = [f"# {summary.table.title}", ""]
+    if summary.table.about:
+        lines += [summary.table.about, ""]
+    lines += _aligned([header] + rows)
+    lines += ["", LEGEND, ""]
+    lines += [f"- {remark}" for remark in remarks(summary)]
+    return "\n".join(lines).rstrip()
 
 
 def ours(cell: CellResult | None) -> str:
@@ -84,25 +116,22 @@ def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     Header and lines. Each row label has a line with our scores, then, unless they are
     empty, lines with the paper's scores, and the increases.
     """
-    header = ["", ""] + summary.table.columns
-    if summary.table.increase is not None and summary.table.increase.of is not None:
-        header.append(_title_of_increases(summary.table, summary.table.increase.of))
+    header = ["", ""] + summary.columns
+    if _has_column_of_increases(summary):
+        header.append("increase (SE); % of the error")
     lines = []
-    for row in summary.rows():
+    for row in summary.lines():
         label = row.label
         for line in _lines(summary, row):
-            if label or not _is_empty(line):
+            if label or not set(line[1:]) <= {"", NONE}:
                 lines.append([label] + line)
             label = ""
     return header, lines
 
 
-def _title_of_increases(table: Table, column: str) -> str:
-    for row in table.rows:
-        for cell in row.cells:
-            if cell.column == column and cell.kind.is_share:
-                return "increase, absolute / relative"
-    return "increase"
+def _has_column_of_increases(summary: Summary) -> bool:
+    increase = summary.table.increase
+    return increase is not None and increase.of in summary.columns
 
 
 def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
@@ -116,10 +145,16 @@ def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
     if increase is None:
         return [ours_line, papers_line]
     if increase.of is not None:
-        ours_text, papers_text = _both_gains(row.gains[increase.of])
-        return [ours_line + [ours_text], papers_line + [papers_text]]
-    ours_gains = [f"ours - {increase.over}"]
-    papers_gains = [f"paper - {increase.over}"]
+        gains = row.gains.get(increase.of)
+        if gains is not None:
+            ours_line.append(_with_relative(gains.metric, gains.ours))
+            papers_line.append(_with_relative(gains.metric, gains.paper))
+        elif _has_column_of_increases(summary):
+            ours_line.append("")
+            papers_line.append("")
+        return [ours_line, papers_line]
+    ours_gains = [f"ours: increase over {increase.over} (SE)"]
+    papers_gains = [f"paper: increase over {increase.over}"]
     for gains in row.gains.values():
         known = gains or Gains(Metric(), None, None)
         ours_gains.append(_absolute(known.metric, known.ours))
@@ -127,31 +162,41 @@ def _lines(summary: Summary, row: TableRow) -> list[list[str]]:
     return [ours_line, papers_line, ours_gains, papers_gains]
 
 
-def _is_empty(line: list[str]) -> bool:
-    return set(line[1:]) <= {"", NONE}
-
-
-def _both_gains(gains: Gains | None) -> tuple[str, str]:
-    """Our and the paper's increase, `+4.0 / 10.5%`."""
-    if gains is None:
-        return "", ""
-    metric, ours_gain, papers_gain = gains
-    return _with_relative(metric, ours_gain), _with_relative(metric, papers_gain)
-
-
 def _with_relative(metric: Metric, gain: Gain | None) -> str:
+    """`+4.0 (1.2); 10.5%`."""
     if gain is None:
         return NONE
-    text = metric.signed(gain.absolute)
+    text = _absolute(metric, gain)
     if gain.relative is not None:
-        text += f" / {gain.relative:.1f}%"
+        text += f"; {gain.relative:.1f}%"
     return text
 
 
 def _absolute(metric: Metric, gain: Gain | None) -> str:
+    """`+4.0 (1.2)`, without the standard error if it is not known."""
     if gain is None:
         return ""
-    return metric.signed(gain.absolute)
+    text = metric.signed(gain.absolute)
+    if gain.error is not None:
+        text += f" ({metric.text(gain.error)})"
+    return text
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """A Markdown table, with columns of one width; the first row is the header."""
+    cells = []
+    for row in rows:
+        cells.append([text.replace("|", "\\|") for text in row])
+    widths = []
+    for column in zip(*cells, strict=True):
+        widths.append(max(map(len, column)))
+    lines = []
+    for row in cells:
+        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+        lines.append(f"| {' | '.join(padded)} |")
+    rule = ["-" * max(width, 3) for width in widths]
+    lines.insert(1, f"| {' | '.join(rule)} |")
+    return lines
 
 
 def remarks(summary: Summary) -> list[str]:
@@ -159,7 +204,7 @@ def remarks(summary: Summary) -> list[str]:
     Notes below the table: what is missing or failed, and what is not comparable, with
     the rows concerned.
     """
-    count = len(summary.table.rows)
+    count = len(summary.rows)
     lines = []
     for remark, names in _rows_of_remarks(summary).items():
         concerned = ", ".join(names)
@@ -172,13 +217,13 @@ def remarks(summary: Summary) -> list[str]:
 def _rows_of_remarks(summary: Summary) -> dict[str, list[str]]:
     """The names of the rows that have each remark."""
     found: dict[str, list[str]] = {}
-    for row in summary.table.rows:
+    for row in summary.rows:
         remarks = []
         for cell in row.cells:
             remarks += summary.result(row, cell).remarks
         for remark in dict.fromkeys(remarks):
             found.setdefault(remark, []).append(row.name)
-    for row in summary.table.rows:
+    for row in summary.rows:
         for remark in _not_comparable(summary, row):
             found.setdefault(remark, []).append(row.name)
     return found
@@ -210,84 +255,61 @@ def _remarks_on_commits(summary: Summary) -> list[str]:
     return lines
 
 
-def terminal(summary: Summary, width: int | None = None) -> str:
-    """
-    The table in aligned columns, and the notes. In a terminal of this width, columns
-    that do not fit continue below, and the notes are wrapped.
-    """
-    header, rows = body(summary)
-    lines = [summary.table.title]
-    for columns in _side_by_side(_widths([header] + rows), width):
-        if len(lines) > 1:
-            lines.append("")
-        part = [[header[column] for column in columns]]
-        for row in rows:
-            cells = [row[column] for column in columns]
-            if row[0] or set(cells[2:]) != {""}:
-                part.append(cells)
-        lines += _aligned(part)
-    for remark in remarks(summary):
-        lines += _wrapped(remark, width)
-    return "\n".join(lines)
-
-
-def _widths(rows: list[list[str]]) -> list[int]:
-    """The width of each column."""
-    widths = [0] * len(rows[0])
-    for row in rows:
-        for column, text in enumerate(row):
-            widths[column] = max(widths[column], len(text))
-    return widths
-
-
-def _side_by_side(widths: list[int], width: int | None) -> list[list[int]]:
-    """
-    The columns of each part of a table that is too wide; all parts have the two columns
-    that say what a line is, and at least one more.
-    """
-    labels = [0, 1]
-    parts = [list(labels)]
-    for column in range(len(labels), len(widths)):
-        columns = parts[-1] + [column]
-        needed = sum(widths[one] + len(GAP) for one in columns) - len(GAP)
-        if width is not None and needed > width and parts[-1] != labels:
-            parts.append(labels + [column])
-        else:
-            parts[-1] = columns
-    return parts
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """A line for each row, without blanks at its end."""
-    widths = _widths(rows)
-    lines = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        line = GAP.join([text.ljust(width) for text, width in cells])
-        lines.append(line.rstrip())
+def _about_row(summary: Summary, row: Row) -> list[str]:
+    """A row's config, what is scored, the score of each seed, and its changes."""
+    config = summary.planner.resolved.get(row.name, {})
+    parts = [row.config.name, f"scored on {row.split}"]
+    data = row.file or config.get("validation_data_path")
+    if data:
+        parts[-1] += f" ({_relative(str(data))})"
+    for cell in row.cells:
+        values = list(map(cell.kind.text, summary.result(row, cell).values))
+        if values:
+            parts.append(f"{cell.metric} {', '.join(values)}")
+    lines = [f"- {row.name}: {'; '.join(parts)}"]
+    for change in _changes(summary, row):
+        lines.append(f"  - {_relative(change)}")
     return lines
 
 
-def _wrapped(text: str, width: int | None) -> list[str]:
-    """The lines of a note; a word that is wider than the terminal stays whole."""
-    if width is None:
-        return [text]
-    return wrap(
-        text,
-        width=max(width, 20),
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _changes(summary: Summary, row: Row) -> list[str]:
+    if row.missing:
+        return [f"needs {file}" for file in row.missing]
+    changes = []
+    if row.ensemble is not None:
+        members = f"{row.ensemble.members} runs of {row.ensemble.of}"
+        changes.append(f"{row.ensemble.how} of {members}")
+    if row.bilm_of is not None:
+        changes.append(f"the biLM of {row.bilm_of}")
+    return changes + summary.planner.differences(row)
 
 
-def markdown(summary: Summary) -> str:
-    """The contents of `table.md`."""
-    header, rows = body(summary)
-    lines = [f"# {summary.table.title}", "", summary.table.about, ""]
-    for row in [header, ["---"] * len(header)] + rows:
-        cells = [cell.replace("|", "\\|") for cell in row]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "Ours: mean ± standard deviation (n-1) over n seeds.", ""]
-    lines += [f"- {remark}" for remark in remarks(summary)]
-    return "\n".join(lines).rstrip() + "\n"
+def _relative(text: str) -> str:
+    """The text with paths relative to the data root and the fixtures."""
+    fixtures = resources.fixtures_root()
+    for root in (resources.data_root(), fixtures / "miniworld", fixtures):
+        text = text.replace(f"{root}{os.sep}", "")
+    return text
+
+
+def _about_runs(summary: Summary, command: str) -> dict[str, str]:
+    records = [record for record in summary.all_records() if "failed" not in record]
+    dates = sorted([record["finished"][:10] for record in records])
+    found = {
+        "Command": f"`{command}`",
+        "Scale": summary.table.scale,
+        "Date": " to ".join(dict.fromkeys(dates[:1] + dates[-1:])),
+        "Versions": _distinct([_versions(record) for record in records]),
+        "Machine": _distinct([record["device"] for record in records]),
+        "Code": _distinct([record["commit"] for record in records]),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _versions(record: Record) -> str:
+    versions = record["versions"]
+    return ", ".join([f"{name} {version}" for name, version in versions.items()])
+
+
+def _distinct(values: Iterable[Any]) -> str:
+    return "; ".join(dict.fromkeys(map(str, values)))

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from elmo_tasks.errors import InputError, without_secrets
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import file_sha256
 
 
@@ -21,14 +21,13 @@ def cache_folder() -> Path:
 def download_target(url: str) -> Path:
     """
     Where the file of a URL is in the cache, in a folder that has no other, if it was
-    downloaded. The path does not depend on the URL's key: an archive, without it,
-    finds it. Raises `InputError` for an invalid URL.
+    downloaded. Raises `InputError` for an invalid URL.
     """
     try:
         name = Path(urlsplit(url).path).name or "file"
     except ValueError as error:
         raise InputError(f"cannot fetch {url}: {error}") from None
-    digest = hashlib.sha256(without_secrets(url).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(url.encode()).hexdigest()[:16]
     return cache_folder() / "downloads" / digest / name
 
 

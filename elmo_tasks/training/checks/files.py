@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.elmo.models.files import local_files
 from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.published import BUNDLED, published
@@ -20,11 +19,6 @@ FILE_KEY = re.compile(
     r"(?!(log|out|output|save|write|result|prediction)s?_)\w+_files?|weights_file_path"
 )
 """Keys of files that are read, for all classes."""
-
-NOT_READ = re.compile(
-    r"type|(cache|serialization)_dir|(log|out|output|save|write|result|prediction)s?_\w+"
-)
-"""Keys of names of classes, and of what a run writes."""
 
 VOCABULARY_KEYS = ("directory", "file", "files")
 
@@ -50,27 +44,29 @@ def file_problems(config: dict[str, Any]) -> Iterator[str]:
         yield from _missing(path, name)
 
 
-def input_names(config: dict[str, Any]) -> list[str]:
+def data_files(config: Mapping[str, Any]) -> list[Path]:
     """
-    What the files that a config reads are called: data, named files and models, see
-    `files_named`; and each other string that is the path of a file, or of a folder with
-    JSON files, as those of models, unless its key is one of `NOT_READ`. Not the bundled
-    biLM, if the config does not name it: it belongs to the version of the package.
+    The files on this machine that the data paths of a config name; of a folder, all but
+    hidden ones.
     """
-    names = []
+    found: set[Path] = set()
     for key in DATA_PATHS:
-        names += [name for _, name in _data(key, config)]
-    names += [name for _, name in _named_files("", config)]
-    for path, name in strings("", config):
-        key = path.rpartition(".")[2]
-        is_model = key in MODEL_KEYS
-        if is_model and Path(name).expanduser().is_dir():
-            names.append(name)
-        elif is_model:
-            names += local_files(name)
-        elif NOT_READ.fullmatch(key) is None and _is_file_or_model(name):
-            names.append(name)
-    return list(dict.fromkeys(names))
+        for _, name in _data(key, config):
+            if not REMOTE.match(name):
+                for part in _parts(name):
+                    found.update(_files(part))
+    return sorted(found)
+
+
+def _files(name: str) -> Iterator[Path]:
+    """The files with a name or of a pattern, and those in its folders."""
+    for path in _existing(name):
+        if path.is_file():
+            yield path
+        for file in path.rglob("[!.]*"):
+            parts = file.relative_to(path).parts
+            if file.is_file() and not any(part.startswith(".") for part in parts):
+                yield file
 
 
 def _data(key: str, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -90,37 +86,6 @@ def _from_json(value: Any) -> Any:
     if isinstance(found, dict):
         return found
     return value
-
-
-def _is_file_or_model(name: str) -> bool:
-    """
-    Whether a text is the path of a file or of a folder with JSON files. A folder that
-    contains the current one is none: `.` and `/` are separators more often.
-    """
-    try:
-        if os.path.isfile(name):
-            return True
-        if Path.cwd().is_relative_to(Path(name).resolve()):
-            return False
-        return any(Path(name).glob("*.json"))
-    except (OSError, ValueError):  # a folder that may not be entered
-        return False
-
-
-def files_named(name: str) -> list[Path]:
-    """
-    The files and folders with a name of a config, seen from the current folder. A name
-    may be a pattern, several between commas, `file://PATH`, or a member of an archive,
-    `(ARCHIVE)#MEMBER` or `ARCHIVE!MEMBER`; a URL has none.
-    """
-    plain = re.sub(r"^\((.*)\)#.*$", r"\1", name).removeprefix("file://")
-    if "://" in plain:
-        return []
-    found = []
-    for part in _parts(plain):
-        if part:
-            found += _existing(part)
-    return found
 
 
 def _existing(name: str) -> list[Path]:

@@ -15,15 +15,10 @@ from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
-from elmo_tasks.system.run_names import INPUTS
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
-from elmo_tasks.training.inputs import (
-    record_inputs,
-    record_vocabulary,
-    require_unchanged,
-)
+from elmo_tasks.training.inputs import record_inputs, require_same_data
 from elmo_tasks.training.nested import get, write_out_types
 from elmo_tasks.training.seeds import SEED, spread_seed
 
@@ -49,8 +44,6 @@ class VerifiedTrainModel(TrainModel):
             folder = Path(training.serialization_dir)
             if not has_checkpoint(folder):
                 record_models(folder, opened_models(training.model))
-                if (folder / INPUTS).is_file():
-                    record_vocabulary(folder)
         return training
 
 
@@ -98,7 +91,7 @@ class CheckedTrainModel(VerifiedTrainModel):
     ) -> "CheckedTrainModel":
         """
         Raises `InputError` for an invalid config, and if a run would be resumed with
-        other files than it began with.
+        other data than it began with.
         """
         has_seed = SEED in params
         if has_seed:
@@ -109,7 +102,7 @@ class CheckedTrainModel(VerifiedTrainModel):
         logger.info(describe(config))
         folder = Path(extras["serialization_dir"])
         if has_checkpoint(folder):
-            require_unchanged(folder, config)
+            require_same_data(folder, config)
             use_vocabulary(params, folder)
         elif extras["local_rank"] == 0:
             record_inputs(folder, config)

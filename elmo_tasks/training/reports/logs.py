@@ -17,7 +17,7 @@ from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_tasks.errors import log_to_files, without_secrets
+from elmo_tasks.errors import log_to_files
 from elmo_tasks.system.run_names import LOG
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     the end everything is as before.
     """
     file = _LogFile(folder / LOG)
-    file.setFormatter(_WithoutKeys(FORMAT))
+    file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {
         "allennlp": [file],
         "elmo_tasks": [file],
@@ -79,14 +79,6 @@ def _is_no_advice(record: logging.LogRecord) -> bool:
 def _is_below_warning(record: logging.LogRecord) -> bool:
     """AllenNLP's handlers have the warnings and errors."""
     return record.levelno < logging.WARNING
-
-
-class _WithoutKeys(logging.Formatter):
-    """AllenNLP logs every value of a config, keys of URLs among them."""
-
-    @overrides
-    def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
 
 
 class _LogFile(logging.FileHandler):

