@@ -30,4 +30,4 @@ def test_blocks_print_what_is_shown(
             )
             assert done.returncode == 0, done.stderr[-3000:]
             printed = done.stdout
-    assert compared == 3
+    assert compared == 4

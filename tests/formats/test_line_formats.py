@@ -189,13 +189,13 @@ def _first_senses(file: Path) -> Iterable[Any]:
 
 FORMATS = {
     "columns": Format(
-        "-DOCSTART- -X-\n\nShe PRON\n10\u00a0000 NUM\n\na\u2028b SYM\n# SYM\n\n",
+        "-DOCSTART- -X-\n\nShe PRON\n10\u00a0000 NUM\n\n# SYM\na\u2028b SYM\n\n",
         read_columns,
         2,
     ),
     "columns with tabs": Format(
         _table(
-            "\t", "Ann Lee|NNP|B-PER", "sails|VBZ|O", "", "café|NN|O", "#|SYM|O", ""
+            "\t", "Ann Lee|NNP|B-PER", "sails|VBZ|O", "", "#|SYM|O", "café|NN|O", ""
         ),
         read_columns,
         2,

@@ -183,7 +183,8 @@ SPACY_EN = f"spaCy {spacy.__version__}, blank en"
     ],
 )
 def test_lines(input_format: str, line: str, words: list[str], name: str) -> None:
-    parse, recorded = line_parser(input_format)
+    kind, _, tokenizer = input_format.partition(":")
+    parse, recorded = line_parser(kind, tokenizer or None)
     assert (parse(line), recorded) == (words, name)
 
 
@@ -208,7 +209,7 @@ def test_invalid_lines_of_json(line: str) -> None:
         InputError, match="a JSON list of tokens, .* with 'tokens', got"
     ):
         parse(line)
-    other, _ = line_parser("json", "body")
+    other, _ = line_parser("json", column="body")
     assert other('{"body": ["a"]}') == ["a"]
     with pytest.raises(InputError, match="an object with 'body'"):
         other('{"tokens": ["a"]}')

@@ -82,7 +82,7 @@ def test_other_letters_and_no_types(tmp_path: Path, letters: str, typed: bool) -
 
 def test_comments_are_for_columns(tmp_path: Path) -> None:
     (tmp_path / "eng.train").write_text("# 1\nMira B-PER\n")
-    with pytest.raises(InputError, match="eng.train:1: expected a token, got a line"):
+    with pytest.raises(InputError, match="eng.train:1: expected a tag such as 'O' or"):
         list(NerReader().read(tmp_path / "eng.train"))
     (one,) = NerReader(comments=True).read(tmp_path / "eng.train")
     assert metadata(one)["words"] == ["Mira"]

@@ -29,18 +29,7 @@ def open_elmo(args: argparse.Namespace) -> Elmo:
 
 def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
     """`line_parser` for the lines of a text, or for the texts of a column."""
-    if args.column is None:
-        return line_parser(format_of(args))
-    return line_parser(format_of(args), args.column)
-
-
-def format_of(args: argparse.Namespace) -> str:
-    """The format and the tokenizer, as `line_parser` takes them."""
-    if args.tokenizer is None:
-        return args.input_format
-    if args.input_format == "json":
-        return f"json:{args.tokenizer}"
-    return f"text:{args.tokenizer}"
+    return line_parser(args.input_format, args.tokenizer, args.column or "tokens")
 
 
 def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]]:

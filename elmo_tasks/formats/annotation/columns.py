@@ -23,7 +23,7 @@ _DOCUMENT_START = "-DOCSTART-"
 _CONLLU = 10  # columns
 _COMMENTS = (
     "if lines before a sentence that begin with # are comments, set"
-    " dataset_reader.comments to true, if they are tokens, to false"
+    " dataset_reader.comments to true"
 )
 _NO_WORD = re.compile("[0-9]+[-.][0-9]+")
 
@@ -44,16 +44,15 @@ def read_columns(
     *,
     min_columns: int = 2,
     corpus_hint: str | None = None,
-    comments: bool | None = None,
+    comments: bool = False,
 ) -> Iterator[ColumnSentence]:
     """
     Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a
     sentence. The first token line has at least `min_columns`, and all others have as
     many as that. `corpus_hint` is for `open_text`.
 
-    `comments` says whether lines before the first token of a sentence that begin with
-    `#` are comments, or tokens. By default they are tokens, but one whose first field
-    is `#` is an error.
+    With `comments`, lines before the first token of a sentence that begin with `#` are
+    comments. By default they are tokens.
 
     Raises `InputError` with the line if it has the wrong number of columns, an empty
     one between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U
@@ -61,13 +60,20 @@ def read_columns(
     """
     rows: list[list[str]] = []
     start = first = width = 0
+    word = ""  # of the first line
     lines = _token_lines(path, comments, corpus_hint)
     for number, fields in chain(lines, [(0, [])]):
         if fields:
-            first = first or number
-            width = width or len(fields)
+            if not first:
+                first, width, word = number, len(fields), fields[0]
             check_fields(
-                fields, width, first, least=min_columns, file=path, line=number
+                fields,
+                width,
+                first,
+                least=min_columns,
+                file=path,
+                line=number,
+                word=word,
             )
             if not rows:
                 start = number
@@ -114,21 +120,22 @@ def check_fields(
     least: int,
     file: str | Path,
     line: int,
+    word: str = "",
 ) -> None:
     """
     Raises `InputError` unless a line has at least `least` columns, and `width` as the
-    line `first` has, and none is empty.
+    line `first` has, which begins with `word`, and none is empty.
     """
     count = len(fields)
     hint = None
     if " " in "".join(fields):
         hint = "a line with tabs is split at tabs only"
+    elif fields[0].startswith("#") or word.startswith("#"):
+        hint = _COMMENTS
     if count < least:
         problem = f"expected at least {least} columns, got {count}"
         raise InputError(problem, file=file, line=line, hint=hint)
     if count != width:
-        if hint is None and fields[0].startswith("#"):
-            hint = f"comments stand before a sentence; {_COMMENTS}"
         raise InputError(
             f"expected {width} columns as on line {first}, got {count}",
             file=file,
@@ -145,19 +152,15 @@ def check_fields(
 
 
 def _token_lines(
-    path: str | Path, comments: bool | None, corpus_hint: str | None
+    path: str | Path, comments: bool, corpus_hint: str | None
 ) -> Iterator[Row]:
     """The lines without comments; blank ones and `-DOCSTART-` have no fields."""
     is_start = True
     for number, line in open_text(path, corpus_hint=corpus_hint, keep_marks=True):
         text = without_mark(line)
         fields = split_columns(text)
-        if is_start and text.startswith("#"):
-            if comments:
-                continue
-            if comments is None and not fields[0].strip("#"):
-                problem = "expected a token, got a line that may be a comment"
-                raise InputError(problem, file=path, line=number, hint=_COMMENTS)
+        if comments and is_start and text.startswith("#"):
+            continue
         if fields and fields[0] == _DOCUMENT_START:
             fields = []
         is_start = not fields

@@ -227,27 +227,26 @@ def is_without_blanks(character: str) -> bool:
     return name(character, "").startswith(_SCRIPTS_WITHOUT_BLANKS)
 
 
-def line_parser(input_format: str, column: str = "tokens") -> tuple[Split, str]:
+def line_parser(
+    input_format: str, tokenizer: str | None = None, column: str = "tokens"
+) -> tuple[Split, str]:
     """
     The function that splits a line into tokens, which raises `InputError` for an
     invalid one, and its name.
 
-    `input_format` is `tokens` between white space, raw `text` for spaCy's English
-    rules, or `json`: a list of tokens, or an object whose `column` is such a list, or
-    text with white space between tokens. `text:NAME` and `json:NAME` split text by
-    another tokenizer, such as `text:basic` and `json:spacy:la`.
+    `input_format` is `tokens`, between white space; raw `text`, by default for spaCy's
+    English rules; or `json`: a list of tokens, or an object whose `column` is such a
+    list or a text. `tokenizer` names another rule for texts.
     """
-    kind, _, tokenizer = input_format.partition(":")
     default = WHITESPACE
-    if kind == "text":
+    if input_format == "text":
         default = f"{SPACY}en"
-    split, name_of_split = open_tokenizer(tokenizer or default)
-    if kind != "json":
-        return split, name_of_split
-    recorded = "JSON"
-    if tokenizer:
-        recorded = f"JSON, {name_of_split}"
-    return JsonLines(column, split), recorded
+    split, recorded = open_tokenizer(tokenizer or default)
+    if input_format != "json":
+        return split, recorded
+    if tokenizer is None:
+        return JsonLines(column, split), "JSON"
+    return JsonLines(column, split), f"JSON, {recorded}"
 
 
 class BlankWarning:

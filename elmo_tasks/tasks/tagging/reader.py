@@ -82,8 +82,7 @@ class ColumnReader(TaskReader):
       regardless of `max_instances`. The tags become BIOUL; predictions have those of the
       training data's scheme. Not for CoNLL-U.
     - `comments`: if true, lines before a sentence that begin with `#` are comments; if
-      false, they are tokens. If null, they are tokens, too, but one whose word is `#`
-      is an error. Not for CoNLL-U.
+      false, they are tokens. Not for CoNLL-U.
     - `language`: the code of the spaCy rules that split raw text in predictions.
     - `kwargs`: see `TaskReader`.
 
@@ -105,7 +104,7 @@ class ColumnReader(TaskReader):
         tag: Tag = "upos",
         word: Column = 0,
         spans: bool = False,
-        comments: Optional[bool] = None,
+        comments: bool = False,
         language: Language = "en",
         **kwargs: Any,
     ) -> None:
@@ -113,7 +112,7 @@ class ColumnReader(TaskReader):
             wanted = "the number of a column where"
             if spans:
                 raise WrongValues([Wrong("tag", f"{wanted} spans is true", tag)])
-            if comments is not None:
+            if comments:
                 raise WrongValues([Wrong("tag", f"{wanted} comments is set", tag)])
         super().__init__(**kwargs)
         self._tag = tag
