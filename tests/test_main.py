@@ -203,3 +203,24 @@ def test_a_training_leaves_the_logging_as_it_was(
     assert process_state() == before
     text = (tmp_path / "out.log").read_text()
     assert "heard" in text and ("Traceback" in text) == fails
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "1000"),
+        ({"GOMP_SPINCOUNT": "7"}, "7"),
+        ({"OMP_WAIT_POLICY": "ACTIVE"}, None),
+    ],
+)
+def test_threads_of_a_training_sleep_unless_the_user_has_chosen(
+    given: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.setenv(name, "")  # which is put back at the end
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError):
+        __main__.run(["train", "no_such_config", "-s", "out"])
+    assert os.environ.get("GOMP_SPINCOUNT") == expected

@@ -65,6 +65,9 @@ TO_FILES = (
 Commands whose results are files: with `--quiet` they print nothing.
 """
 
+TRAINING = ("train", "ablate", "ablate-run")
+"""Commands whose threads wait for one another at each small step."""
+
 ENDING = ("SIGTERM", "SIGHUP")
 """
 Signals that end a command as Ctrl-C does, so that it removes its temporary files. A
@@ -160,6 +163,8 @@ def run(arguments: list[str]) -> None:
         commands[name].print_help()
         return
     _set_verbosity(args)
+    if name in TRAINING:
+        _wait_asleep()
     if name not in (*LIGHT, *LATER):
         from elmo_tasks.host import register_classes
 
@@ -174,6 +179,16 @@ def run(arguments: list[str]) -> None:
             null = entered.enter_context(open(os.devnull, "w"))
             entered.enter_context(redirect_stdout(null))
         args.func(args)
+
+
+def _wait_asleep() -> None:
+    """
+    Has threads that wait for another one sleep soon, unless the user has chosen. By
+    default they spin, and where another program keeps that one from running, a training
+    takes many times as long. PyTorch's OpenMP reads the variable when it is loaded.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 
 def _print_completion(shell: str) -> None:
