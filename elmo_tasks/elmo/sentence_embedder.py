@@ -21,7 +21,7 @@ from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import Card, CardSettings
+from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.elmo.models.hub import push_model
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
@@ -161,7 +161,7 @@ class Elmo:
         folder: PathLike,
         *,
         format: Format | None = None,
-        **card: Unpack[Card],
+        **card: Any,
     ) -> None:
         """
         Write the model's files to a folder that `from_pretrained` reads, with a model
@@ -198,13 +198,13 @@ class Elmo:
         commit_message: str = "Upload an ELMo model",
         revision: str | None = None,
         create_pr: bool = False,
-        **card: Unpack[Card],
+        **card: Any,
     ) -> str:
         """
         Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
         Hugging Face hub in one commit, and return the commit's address.
         `from_pretrained("hf://OWNER/NAME")` reads it. The repository is created if it
-        does not exist.
+        does not exist, and files of another model are removed from it.
 
         # Parameters
 
@@ -213,8 +213,7 @@ class Elmo:
         - `format`, `card`: as in `save_pretrained`. Without any of `card`, the README.md
           of the repository stays, if it has one.
 
-        Raises `InputError` if the hub cannot be reached or refuses, or the repository
-        has another model.
+        Raises the errors of huggingface_hub if it cannot be reached or refuses.
         """
         return push_model(
             self.layers,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Optional, TypedDict
+from typing import Any, Optional
 
 from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
 from elmo_tasks.bilm.bilm import BiLM
@@ -56,16 +56,6 @@ class CardSettings(Settings):
             if getattr(self, field.name) is not None:
                 return False
         return True
-
-
-class Card(TypedDict, total=False):
-    """The fields of `CardSettings`, as keywords."""
-
-    language: Optional[Text]
-    license: Optional[Text]
-    text: Optional[Text]
-    perplexity: Optional[Positive]
-    unknown_share: Optional[Share]
 
 
 NO_CARD = CardSettings()
@@ -138,14 +128,7 @@ def _sizes(layers: Layers) -> dict[str, str]:
     """Rows of the table, by their names."""
     rows = {"vectors": f"{layers.n_layers} layers of {layers.output_dim} values"}
     if isinstance(layers.source, BiLM):
-        options = layers.source.options
-        filters = sum([count for _, count in options.filters])
-        rows["architecture"] = (
-            f"character CNN of {filters:,} filters, {options.n_highway} highway layers, {options.n_layers} LSTM layers "
-            f"each way of {options.dim:,} units projected to {options.projection_dim:,}"
-        )
-        rows["parameters"] = f"{options.n_parameters:,}"
-        rows["bytes read of a word"] = str(options.max_characters_per_token - 2)
+        rows["parameters"] = f"{layers.source.options.n_parameters:,}"
     return rows
 
 

@@ -7,7 +7,6 @@ pooch downloads URLs (`download.py`), huggingface_hub what is on the hub.
 | `local_path` | a path, a URL, `hf://owner/name/file` | the path of the file |
 | `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
 | `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
-| `hub_files` | `hf://owner/name` | the names of its files |
 
 With `offline`, each uses what was downloaded before, and raises `NotAllowed` for
 anything else.
@@ -65,17 +64,6 @@ def set_download_limit(gigabytes: float | None) -> None:
     """
     global _limit_gb
     _limit_gb = MOST_GB if gigabytes is None else gigabytes
-
-
-def is_whole_model(given: str | Path) -> bool:
-    """Whether a path, URL or name means a whole model and not one of its files."""
-    text = os.fspath(given)
-    if published(text) is not None or is_hub_model(text):
-        return True
-    address = text.partition("#")[0]
-    if "://" in text:
-        address = address.partition("?")[0]
-    return address.lower().endswith(".zip") or os.path.isdir(os.path.expanduser(text))
 
 
 def is_hub_model(given: str) -> bool:
@@ -166,20 +154,6 @@ def _most_bytes() -> int:
     return int(_limit_gb * GIGABYTE)
 
 
-def hub_files(address: str, *, offline: bool = False) -> set[str]:
-    """
-    The names of the files of `hf://owner/name`, without those in subfolders. If the hub
-    cannot be reached, or with `offline`, those that were downloaded before. Raises
-    `InputError` if there is no such model.
-    """
-    try:
-        names = list(_hub_sizes(address, offline=offline))
-    except (NotFetched, NotAllowed) as error:
-        folder = _before(address, ["*"], error)
-        names = [path.name for path in folder.iterdir()]
-    return {name for name in names if "/" not in name}
-
-
 def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -> Path:
     """
     The folder with those files of a model of the hub, `owner/name`, also with
@@ -193,8 +167,8 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
         return _before(address, patterns, error)
     wanted = [size for name, size in sizes.items() if fits_any(name, patterns)]
     if not wanted:
-        listed = ", ".join(patterns)
-        raise NotFetched(f"cannot fetch {address}: it has no file {listed}")
+        what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
+        raise NotFetched(f"cannot fetch {address}: it has no {what}")
     require_size(address, _most_bytes(), sum(wanted))
     return _snapshot(address, allow_patterns=list(patterns))
 
