@@ -13,7 +13,6 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import (
     NotAllowed,
-    NotFetched,
     hub_model,
     local_path,
     model_path,
@@ -119,9 +118,9 @@ def test_a_file_of_the_hub(hub: FakeHub) -> None:
     assert local_path(f"{url}#sha256={digest}") == path
     with pytest.raises(InputError, match=f"expected sha256=0+, got {digest}"):
         local_path(url, sha256="0" * 64)
-    with pytest.raises(NotFetched, match="hf://me/latin: it has no file x.json"):
+    with pytest.raises(InputError, match="hf://me/latin: it has no file x.json"):
         local_path("hf://me/latin/x.json")
-    with pytest.raises(NotFetched, match="cannot fetch hf://me/other: .*404"):
+    with pytest.raises(InputError, match="cannot fetch hf://me/other: .*404"):
         local_path("hf://me/other/x.json")
     with pytest.raises(InputError, match="expected hf://owner/name/file"):
         local_path("hf://me/x")
@@ -143,5 +142,5 @@ def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> No
         hub_model("me/latin", ["*.txt"], offline=True)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
     assert hub_model("me/latin", ["*.bin"]) == folder
-    with pytest.raises(NotFetched, match="cannot fetch me/latin"):
+    with pytest.raises(InputError, match="cannot fetch me/latin"):
         hub_model("me/latin", ["*.txt"])

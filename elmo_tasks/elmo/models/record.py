@@ -127,14 +127,14 @@ def trained_files(
         try:
             given = settings.of_kind(record.kind)
             found = files_of(given, where=where, offline=offline)
-        except InputError as error:
+        except InputError:
             if is_remote(record.name):
                 raise
             problem = (
-                f"{error}; this model was trained on it, and its sha256 is"
+                "no such model, on which this model was trained; its sha256 is"
                 f" {record.sha256}"
             )
-            raise InputError(problem, hint=_hint(where)) from None
+            raise InputError(problem, file=record.name, hint=_hint(where)) from None
         require_recorded(found, [record], where)
     if folder in found.weight_file.parents:
         _require_bounded(found)

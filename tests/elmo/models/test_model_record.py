@@ -135,7 +135,7 @@ def test_a_model_that_was_moved(named: dict[str, str], home: Path) -> None:
     with pytest.raises(InputError) as error:
         opened(home / "run", **named)
     message = str(error.value)
-    assert "this model was trained on it, and its sha256 is" in message
+    assert "on which this model was trained; its sha256 is" in message
     assert """-o '{"model.elmo.model": "PATH"}'""" in message and "\n" not in message
     for other in ({"model": "moved"}, files_in("moved")):
         assert torch.equal(vectors(opened(home / "run", **other)), expected)
