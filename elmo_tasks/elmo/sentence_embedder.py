@@ -21,7 +21,7 @@ from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import CardSettings
+from elmo_tasks.elmo.models.card import Card, CardSettings
 from elmo_tasks.elmo.models.hub import push_model
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
@@ -161,7 +161,7 @@ class Elmo:
         folder: PathLike,
         *,
         format: Format | None = None,
-        **card: Any,
+        **card: Unpack[Card],
     ) -> None:
         """
         Write the model's files to a folder that `from_pretrained` reads, with a model
@@ -198,7 +198,7 @@ class Elmo:
         commit_message: str = "Upload an ELMo model",
         revision: str | None = None,
         create_pr: bool = False,
-        **card: Any,
+        **card: Unpack[Card],
     ) -> str:
         """
         Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the

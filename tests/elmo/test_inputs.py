@@ -13,6 +13,7 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.models.card import Card, CardSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.pretraining.export import load_start
@@ -74,7 +75,8 @@ def test_no_model(elmo: Elmo) -> None:
 
 
 def test_keywords_are_the_fields_of_settings() -> None:
-    assert annotations(Sizes) == annotations(BatchSizes)
+    for keywords, settings in ((Sizes, BatchSizes), (Card, CardSettings)):
+        assert annotations(keywords) == annotations(settings)
 
 
 def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, TypedDict
 
 from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
@@ -56,6 +56,16 @@ class CardSettings(Settings):
             if getattr(self, field.name) is not None:
                 return False
         return True
+
+
+class Card(TypedDict, total=False):
+    """The fields of `CardSettings`, as keywords."""
+
+    language: Optional[Text]
+    license: Optional[Text]
+    text: Optional[Text]
+    perplexity: Optional[Positive]
+    unknown_share: Optional[Share]
 
 
 NO_CARD = CardSettings()

@@ -190,30 +190,34 @@ def resolve(
     text = os.fspath(name)
     model = published(text)
     pair = two_files(text)
-    if text == BUNDLED:
+    if text == BUNDLED or model is not None:
         require_no_folder(text)
+    if text == BUNDLED:
         files = bundled()
     elif pair is not None:
         files = resolve_files(*pair, offline=offline)
     elif model is not None and len(model.files) > 1:
-        require_no_folder(text)
         paths = [local_path(file, offline=offline) for file in model.files]
         files = located(BILM, text, dict(zip(SOURCES[BILM].files, paths, strict=True)))
     else:
-        if model is not None:
-            require_no_folder(text)
-        if kind == COVE:
-            raise InputError(f"expected {SOURCES[COVE].hint}", file=text)
-        path = _whole(text, kind, offline=offline)
-        if path.is_dir():
-            return _in_folder(path, kind or kind_of_folder(path, text), text)
-        if kind is None or SOURCES[kind].is_ours:
-            raise one_file(text)
-        return located(kind, text, {"model": path})
+        inferred = None if model is None else model.source
+        return _of_one_path(text, kind or inferred, offline=offline)
     if kind not in (None, files.kind):
         expected = SOURCES[str(kind)].label
         raise InputError(f"expected a {expected}, got a {files.label}", file=text)
     return files
+
+
+def _of_one_path(text: str, kind: str | None, *, offline: bool) -> ModelFiles:
+    """The files of a model in a folder, or of a kind of one's own in a file."""
+    if kind == COVE:
+        raise InputError(f"expected {SOURCES[COVE].hint}", file=text)
+    path = _whole(text, kind, offline=offline)
+    if path.is_dir():
+        return _in_folder(path, kind or kind_of_folder(path, text), text)
+    if kind is None or SOURCES[kind].is_ours:
+        raise one_file(text)
+    return located(kind, text, {"model": path})
 
 
 def resolve_files(

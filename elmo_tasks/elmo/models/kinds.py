@@ -62,15 +62,15 @@ def kind_of_folder(folder: Path, given: str) -> str:
     `given`, if it has no model, several, or is the folder of a run.
     """
     names = names_in(folder)
+    kinds = kinds_among(names, config_in(folder))
+    if len(kinds) == 1 and BEST not in names:  # ZIPs of others have meta.json, too
+        return kinds[0]
     if is_of_a_run(names):
         raise InputError(
             f"expected {MODEL_FORMS}, got the folder of a run",
             file=given,
             hint="`elmo-tasks bilm export` writes the biLM that a run has trained",
         )
-    kinds = kinds_among(names, config_in(folder))
-    if len(kinds) == 1:
-        return kinds[0]
     hints = []
     for source in SOURCES.values():
         if source.hint:

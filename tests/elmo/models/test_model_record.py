@@ -27,8 +27,6 @@ from tests.elmo.manylangs.make import HERE as MANYLANGS
 from tests.elmo.samples import SENTENCES, write_bilm
 from tests.elmo.sources.transformer_samples import write_transformer
 
-KEY = "model.text_field_embedder.token_embedders.e"
-
 INCLUDED = ["model.json", "model_files"]
 """What our configs name in `include_in_archive`."""
 
@@ -244,21 +242,6 @@ LOADERS = pytest.mark.parametrize("load", [allennlp_load_archive, load_archive])
 
 
 @LOADERS
-def test_an_archive_with_relative_paths_loads_from_another_folder(
-    load: Load, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bilm_in(home / "bilm")
-    archive, expected = archived(home / "run", **files_in("bilm"))
-    monkeypatch.chdir(tmp_path)
-    bilm_in(tmp_path / "bilm", seed=8)  # another one, which the paths now mean
-    model = load(archive).model
-    assert torch.equal(vectors(embedder_of(model)), expected)
-    files = embedder_of(model).files
-    assert files is not None
-    assert files.paths["weight_file"] == home / "bilm/weights.hdf5"
-
-
-@LOADERS
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_self_contained_archive_needs_no_files(
     load: Load, kind: str, home: Path
@@ -284,22 +267,3 @@ def test_a_bilm_of_19_megabytes_in_the_folder(home: Path) -> None:
     shutil.rmtree(home / "m")
     found = opened(home / "run", model="m", archive=True)
     assert torch.equal(vectors(found), expected)
-
-
-@LOADERS
-@pytest.mark.parametrize("archive", [False, True])
-def test_another_bilm_by_override_is_rejected(
-    load: Load, archive: bool, home: Path
-) -> None:
-    bilm_in(home / "bilm")
-    file, expected = archived(home / "run", **files_in("bilm"), archive=archive)
-    bilm_in(home / "other", seed=9)
-    changed = {f"{KEY}.{key}": path for key, path in files_in("other").items()}
-    message = rf"other/weights.hdf5: .*another biLM: .*{KEY}.model"
-    with pytest.raises(InputError, match=message) as error:
-        load(file, overrides=json.dumps(changed))
-    assert "\n" not in str(error.value)
-    shutil.move(home / "bilm", home / "moved")
-    changed = {f"{KEY}.{key}": path for key, path in files_in("moved").items()}
-    model = load(file, overrides=json.dumps(changed)).model
-    assert torch.equal(vectors(embedder_of(model)), expected)
