@@ -32,7 +32,7 @@ def open_trained_mix(archive: str, layers: Layers) -> ScalarMix:
     path, place = _path_and_place(archive)
     config, state, records = _trained(path)
     settings = _mix_settings(config, path, place)
-    require_recorded(layers.opened_files(), records)
+    require_recorded(layers.opened_files(), records, "open that model, with --model")
     mix = ScalarMix(layers.n_layers, settings)
     prefix = f".{place}_mix."
     learned = {

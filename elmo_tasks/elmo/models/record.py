@@ -120,7 +120,7 @@ def trained_files(
     record = _named_as(records, settings)
     if record is None:
         files = files_of(settings, where=where, offline=offline)
-        require_recorded(files, records, where)
+        require_recorded(files, records, _hint(where))
         return files
     found = _found(record)
     if found is None:
@@ -135,7 +135,7 @@ def trained_files(
                 f" {record.sha256}"
             )
             raise InputError(problem, file=record.name, hint=_hint(where)) from None
-        require_recorded(found, [record], where)
+        require_recorded(found, [record], _hint(where))
     if folder in found.weight_file.parents:
         _require_bounded(found)
     return found
@@ -184,11 +184,11 @@ def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
 
 
 def require_recorded(
-    files: ModelFiles, records: Sequence[ModelFiles], where: str = ""
+    files: ModelFiles, records: Sequence[ModelFiles], hint: str
 ) -> None:
     """
-    Raises `InputError`, which writes `where` before a key of the config, unless the
-    files are those of one of the models that a training has used.
+    Raises `InputError`, which ends with the hint, unless the files are those of one of
+    the models that a training has used.
     """
     if not records:
         return
@@ -198,9 +198,7 @@ def require_recorded(
     record = records[0]
     problem = f"this model was trained on another {record.label}"
     expected = f"expected sha256 {record.sha256}, got {files.label} {files.sha256}"
-    raise InputError(
-        f"{problem}: {expected}", file=files.weight_file, hint=_hint(where)
-    )
+    raise InputError(f"{problem}: {expected}", file=files.weight_file, hint=hint)
 
 
 def _hint(where: str) -> str:
