@@ -103,6 +103,8 @@ class _Answers(BaseHTTPRequestHandler):
             value = item["value"]
             if item["key"] == "header":
                 written["summary"] = value["summary"]
+            if item["key"] == "deletedFile":
+                del self.server.repositories[name][value["path"]]
             if item["key"] == "file":
                 content = base64.b64decode(value["content"])
                 self.server.repositories[name][value["path"]] = content

@@ -48,10 +48,10 @@ def run(args: argparse.Namespace) -> None:
     if args.download is not None:
         download(args.download, as_json=args.json)
     elif args.remove is not None:
-        removed = remove_model(args.remove)
+        remove_model(args.remove)
         if args.json:
-            print_document({"name": args.remove, "removed_bytes": removed})
+            print_document({"removed": args.remove})
         else:
-            print(f"{args.remove}: removed {removed:,} bytes")
+            print(f"removed {args.remove}")
     else:
         print_models(args.text, as_json=args.json)

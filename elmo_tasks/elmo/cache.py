@@ -41,8 +41,7 @@ _DESCRIPTION = "source.json"
 _HASHED = (
     "format",
     "source",
-    "options_sha256",
-    "weights_sha256",
+    "model_sha256",
     "state",
     "precision",
     "dtype",
@@ -165,14 +164,12 @@ class LayerCache:
     def _describe(self, source: LayerSource) -> Description:
         """What `source.json` says of a source."""
         description = {
-            "options_sha256": self._files.options_file.sha256,
-            "weights_sha256": self._files.weight_file.sha256,
+            "model_sha256": self._files.sha256,
             "state": source.state,
             "precision": source.precision,
             "dtype": str(STORED).removeprefix("torch."),
             "token_bytes": token_bytes(source),
-            "options_file": self._files.options_file.public,
-            "weight_file": self._files.weight_file.public,
+            "model": self._files.public,
             "format": FORMAT,
             "source": self._files.kind,
         }

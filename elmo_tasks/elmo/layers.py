@@ -137,7 +137,7 @@ class Layers(nn.Module):
         """What errors call the source: the path of its weights, if it has one."""
         if self.files is None:
             return _class_name(self.source)
-        return str(self.files.weight_file.path)
+        return str(self.files.weight_file)
 
     @property
     def ancestry(self) -> Ancestry:

@@ -203,7 +203,7 @@ class Elmo:
         Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
         Hugging Face hub in one commit, and return the commit's address.
         `from_pretrained("hf://OWNER/NAME")` reads it. The repository is created if it
-        does not exist.
+        does not exist, and files of another model are removed from it.
 
         # Parameters
 
@@ -212,8 +212,7 @@ class Elmo:
         - `format`, `card`: as in `save_pretrained`. Without any of `card`, the README.md
           of the repository stays, if it has one.
 
-        Raises `InputError` if the hub cannot be reached or refuses, or the repository
-        has another model.
+        Raises the errors of huggingface_hub if it cannot be reached or refuses.
         """
         return push_model(
             self.layers,

@@ -36,6 +36,9 @@ The names of a biLM's files in a folder, by its format and their keys in a confi
 first is also that in a repository of the hub, and of a file that is written.
 """
 
+PATTERNS = tuple([name for of in NAMES.values() for key in of.values() for name in key])
+"""Of all names."""
+
 FORMATS: tuple[Format, ...] = tuple(NAMES)
 """In the order in which a folder is searched for them."""
 
@@ -121,6 +124,17 @@ def has_bilm_config(folder: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return is_bilm_config(config)
+
+
+def is_in(names: Collection[str], config: Any) -> bool:
+    """
+    Whether files with these names are those of a biLM. `config` is the content of
+    their `config.json`.
+    """
+    if is_bilm_config(config) or OPTIONS_FILE in names:
+        return True
+    weights = NAMES["hdf5"]["weight_file"]
+    return any(filter_names(names, pattern) for pattern in weights)
 
 
 def is_bilm_config(config: Any) -> bool:

@@ -8,7 +8,6 @@ import logging
 import math
 import os
 import pickle
-from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -25,37 +24,29 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import NO_CARD, CardSettings, card_text
 from elmo_tasks.elmo.models.files import (
     ModelFiles,
-    is_bundled,
+    located,
     resolve,
     resolve_files,
-    with_digests,
 )
 from elmo_tasks.elmo.models.kinds import two_files
 from elmo_tasks.elmo.models.lineage import ancestor_of
 from elmo_tasks.elmo.models.record import read_record
 from elmo_tasks.elmo.models.saving import LAST, keeps_card, require_free
-from elmo_tasks.elmo.sources.types import BILM
+from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
     Format,
     has_bilm_config,
-    weight_format,
     written_names,
 )
-from elmo_tasks.formats.fetching.fetch import (
-    is_hub_model,
-    is_whole_model,
-    local_path,
-    model_path,
-)
-from elmo_tasks.formats.fetching.published import published
+from elmo_tasks.formats.fetching.fetch import is_hub_model, local_path
+from elmo_tasks.formats.fetching.published import BUNDLED, published
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.option_values import InferencePrecision, MantissaBits
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
-from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.system.files import atomic_write_folder
 from elmo_tasks.system.run_names import (
@@ -98,6 +89,17 @@ class TrainedModel(NamedTuple):
     model: BiLanguageModel
     vocabulary: WordVocabulary
     source: Path  # the file of its weights
+
+
+class Start(NamedTuple):
+    """
+    A biLM from which fine-tuning starts, its language model if the softmax is known,
+    and its files with their ancestry.
+    """
+
+    bilm: BiLM
+    trained: TrainedModel | None
+    files: ModelFiles
 
 
 @checked
@@ -169,31 +171,20 @@ def exported_names(chosen: Format) -> tuple[str, ...]:
 
 def _require_exported(folder: Path, chosen: Format) -> None:
     """
-    Raises `InputError` if a folder has files with the names of a language model's, and
-    no language model; or another model.
+    Raises `InputError` if files cannot be written to a folder, or it has another model,
+    or files with the names of a language model's and no biLM.
     """
-    require_free(folder, [*exported_names(chosen), CARD_FILE])
-    present = [name for name in exported_names(chosen) if (folder / name).exists()]
-    is_exported = False
-    with suppress(InputError):
-        names = written_names(chosen)
-        BiLMOptions.from_file(folder / names["options_file"])
-        weights = folder / names["weight_file"]
-        # They are not there after an export that was killed.
-        is_exported = not weights.exists() or _has_format(weights, chosen)
-    if present and not is_exported:
-        raise InputError(
-            f"expected a folder without {', '.join(present)}, "
-            "or one with an exported biLM",
-            file=folder,
-            hint="name another",
-        )
-
-
-def _has_format(weights: Path, chosen: Format) -> bool:
-    if chosen == "safetensors":
-        return weight_format(weights) == chosen
-    return bool(h5py.is_hdf5(weights))
+    names = exported_names(chosen)
+    require_free(folder, [*names, CARD_FILE])
+    present = [name for name in names if (folder / name).exists()]
+    if not present:
+        return
+    try:
+        BiLMOptions.from_file(folder / names[0])
+    except InputError:
+        expected = f"a folder without {', '.join(present)}, or with an exported biLM"
+        hint = "name another"
+        raise InputError(f"expected {expected}", file=folder, hint=hint) from None
 
 
 def write_exported(
@@ -227,31 +218,19 @@ def load_trained(model: Optional[PathLike] = None) -> TrainedModel:
     weights yet or no softmax, or a file is missing, damaged, or does not match the
     others.
     """
-    if model is None or is_bundled(os.fspath(model)):
-        return _load_exported(embedded_bilm()[0].parent, "hdf5")
-    text = os.fspath(model)
-    if two_files(text) is not None or published(text) is not None:
+    text = BUNDLED if model is None else os.fspath(model)
+    if _is_run(text):
+        return _load_run(Path(text))
+    if published(text) is not None:
         raise InputError(
             "expected a language model with its softmax, got a biLM without one",
             file=text,
             hint=f"`elmo-tasks bilm export` writes {', '.join(LANGUAGE_MODEL)}",
         )
+    files = resolve(text, kind=BILM)
     if is_hub_model(text):
-        folder = _fetched(text.removesuffix("/"))
-    else:
-        folder = model_path(text)
-    if not folder.exists():
-        raise InputError(
-            f"no such language model: expected the folder of a run with {BEST}, "
-            "an exported folder, its ZIP or URL, or hf://OWNER/NAME",
-            file=text,
-        )
-    if has_bilm_config(folder):
-        return _load_exported(folder, "safetensors")
-    present = [name for name in LANGUAGE_MODEL if (folder / name).is_file()]
-    if present and not (folder / CONFIG).is_file():
-        return _load_exported(folder, "hdf5")
-    return _load_run(folder)
+        local_path(f"{text.removesuffix('/')}/{SOFTMAX_FILE}")
+    return _load_exported(files)
 
 
 def packed(
@@ -270,30 +249,19 @@ def packed(
     return trained
 
 
-def _fetched(address: str) -> Path:
-    """The folder of an exported language model of the hub."""
-    folder = resolve(address, kind=BILM).weight_file.path.parent
+def _load_exported(files: ModelFiles) -> TrainedModel:
+    folder = files.weight_file.parent
     for name in (VOCABULARY_FILE, SOFTMAX_FILE):
-        local_path(f"{address}/{name}")
-    return folder
-
-
-def _load_exported(folder: Path, chosen: Format) -> TrainedModel:
-    names = exported_names(chosen)
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing:
-        raise InputError(
-            f"expected an exported language model, missing: {', '.join(missing)}",
-            file=folder,
-        )
-    options_file, weight_file = [folder / name for name in names[:2]]
-    bilm = BiLM.from_files(options_file, weight_file)
+        if not (folder / name).is_file():
+            problem = f"expected an exported language model, missing: {name}"
+            raise InputError(problem, file=folder)
+    bilm = _open_bilm(files)
     bilm.requires_grad_(True)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
     _load_softmax(softmax, folder / SOFTMAX_FILE)
     model = BiLanguageModel(bilm, softmax).eval()
-    return TrainedModel(model, vocabulary, weight_file)
+    return TrainedModel(model, vocabulary, files.weight_file)
 
 
 def _load_run(folder: Path) -> TrainedModel:
@@ -388,50 +356,40 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
             parameter.copy_(torch.from_numpy(values))
 
 
-def load_start(
-    start: str | Path | dict[str, Any],
-) -> tuple[BiLM, TrainedModel | None]:
+def load_start(start: str | Path | dict[str, Any]) -> Start:
     """
-    The biLM from which fine-tuning starts, and its language model if the softmax is
-    known: of what `load_trained` takes, or without a softmax a whole model published
-    elsewhere, or an object of `options_file` and `weight_file`.
-    Raises `InputError` if there is no biLM.
+    What fine-tuning starts from: what `load_trained` takes, or any name of a biLM, also
+    without a softmax, or an object of `options_file` and `weight_file`. Raises
+    `InputError` if there is no biLM.
     """
+    trained = None
     if isinstance(start, dict):
-        if start.keys() != {"options_file", "weight_file"}:
+        if start.keys() != SOURCES[BILM].files.keys():
             raise InputError(
                 "expected bilm with options_file and weight_file, "
                 f"got {', '.join(sorted(start))}"
             )
-        names = {key: start[key] for key in ("options_file", "weight_file")}
-        return _open_bilm(resolve_files(BILM, names)), None
-    text = os.fspath(start)
-    if two_files(text) is not None:
-        return _open_bilm(resolve(text, kind=BILM)), None
-    folder = Path(text)
-    is_ours = _is_run(folder) or (folder / SOFTMAX_FILE).is_file() or is_bundled(text)
-    if not is_ours and is_whole_model(text):
-        return _open_bilm(resolve(text, kind=BILM)), None
-    trained = load_trained(text)
-    return trained.model.bilm, trained
-
-
-def start_files(start: str | Path | dict[str, Any], bilm: BiLM) -> ModelFiles:
-    """The files of what `load_start` has opened as `bilm`, with their ancestry."""
-    if isinstance(start, dict):
-        files = resolve_files(BILM, start)
-    elif _is_run(Path(start)):
-        weights = Path(start) / BEST
-        config = Path(start) / CONFIG
-        parts = {"options_file": config, "weight_file": weights}
-        files = with_digests(BILM, dict.fromkeys(parts, os.fspath(start)), parts)
+        files = resolve_files(BILM, {key: start[key] for key in SOURCES[BILM].files})
+    elif _is_run(start):
+        run = Path(start)
+        trained = _load_run(run)
+        paths = {"options_file": run / CONFIG, "weight_file": trained.source}
+        files = located(BILM, os.fspath(start), paths)
     else:
         files = resolve(start, kind=BILM)
-    return replace(files, ancestry=(ancestor_of(files), *bilm.ancestry))
+        has_softmax = (files.weight_file.parent / SOFTMAX_FILE).is_file()
+        if has_softmax and two_files(os.fspath(start)) is None:
+            trained = _load_exported(files)
+    bilm = _open_bilm(files) if trained is None else trained.model.bilm
+    ancestry = (ancestor_of(files), *bilm.ancestry)
+    return Start(bilm, trained, replace(files, ancestry=ancestry))
 
 
-def _is_run(folder: Path) -> bool:
-    return (folder / CONFIG).is_file() and not has_bilm_config(folder)
+def _is_run(name: str | Path) -> bool:
+    """Whether a name, unless it is `bundled`, means the folder of a run."""
+    config = Path(name) / CONFIG
+    is_bundled = os.fspath(name) == BUNDLED
+    return config.is_file() and not is_bundled and not has_bilm_config(Path(name))
 
 
 def _open_bilm(files: ModelFiles) -> BiLM:

@@ -155,7 +155,7 @@ def test_weights(name: str, tmp_path: Path) -> None:
 
 
 def with_contents(change: Callable[[dict[str, bytes]], None]) -> bytes:
-    """The stored archive with other files of its biLM, whose digests it states."""
+    """The stored archive with other files of its biLM, whose digest it states."""
     with tarfile.open(ARCHIVE) as archive:
         members = {}
         for member in archive.getmembers():
@@ -164,12 +164,15 @@ def with_contents(change: Callable[[dict[str, bytes]], None]) -> bytes:
                 members[member.name] = opened.read()
     (record,) = json.loads(members["model.json"])
     contents = {}
-    for key, file in record["files"].items():
-        contents[key] = members[file["path"]]
+    for key, path in record["paths"].items():
+        contents[key] = members[path]
     change(contents)
-    for key, file in record["files"].items():
-        members[file["path"]] = contents[key]
-        file["sha256"] = hashlib.sha256(contents[key]).hexdigest()
+    digest = hashlib.sha256()
+    for key, path in record["paths"].items():
+        members[path] = contents[key]
+        of_file = hashlib.sha256(contents[key]).hexdigest()
+        digest.update(f"{of_file}  {key}/\n".encode())
+    record["sha256"] = digest.hexdigest()
     members["model.json"] = json.dumps([record]).encode()
     image = io.BytesIO()
     with tarfile.open(fileobj=image, mode="w:gz") as archive:

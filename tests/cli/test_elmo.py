@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo.models.files import resolve
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import file_sha256
 from tests.elmo.samples import write_bilm
@@ -57,8 +58,7 @@ def test_output_and_file(
         for index, line in enumerate(TEXT.splitlines()):
             assert vectors.tokens(index) == line.split()
         expected = {
-            "weights_sha256": file_sha256(weights_of(bilm)),
-            "options_sha256": file_sha256(tmp_path / "bilm/options.json"),
+            "model_sha256": resolve(bilm[1]).sha256,
             "text_sha256": file_sha256(text),
             "tokenizer": "white space",
             "input": str(text),

@@ -260,7 +260,7 @@ def test_pickles_name_the_files(elmo: Elmo, tmp_path: Path) -> None:
     assert np.array_equal(pickle.loads(stored).embed(TEXT)[0], elmo.embed(TEXT)[0])
     write_bilm(tmp_path, seed=4)
     with pytest.raises(
-        InputError, match=r"weights\.hdf5: the file has changed since the pickle"
+        InputError, match=r"weights\.hdf5: the model has changed since the pickle"
     ):
         pickle.loads(stored)
 

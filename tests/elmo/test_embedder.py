@@ -139,8 +139,8 @@ def test_as_a_token_embedder(files: dict[str, str]) -> None:
 
 def test_the_embedded_bilm_is_the_default() -> None:
     elmo = ElmoTokenEmbedder.from_params(Params({}))
-    assert elmo.files.weight_file.path == fixtures_root() / "bilm/weights.hdf5"
-    assert elmo.files.weight_file.name == "bundled"
+    assert elmo.files.weight_file == fixtures_root() / "bilm/weights.hdf5"
+    assert elmo.files.name == "bundled"
     assert problems_of({}) == [] != problems_of({"source": "cove"})
 
 

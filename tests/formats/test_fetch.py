@@ -13,10 +13,7 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import (
     NotAllowed,
-    NotFetched,
-    hub_files,
     hub_model,
-    is_whole_model,
     local_path,
     model_path,
     set_download_limit,
@@ -101,25 +98,6 @@ def test_a_zip_is_unpacked_once(tmp_path: Path, cache: Path) -> None:
     assert model_path(str(tmp_path / "plain")) == tmp_path / "plain"
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("elmo-small", True),
-        ("elmo-smal", False),
-        ("hf://me/model@v1/", True),
-        ("hf://me/model/options.json", False),
-        ("x.ZIP", True),
-        ("x.zip.txt", False),
-        ("https://a/x.zip?sig=1#sha256=00", True),
-        ("https://a/x?y=a.zip", False),
-        (".", True),
-        ("none/", False),
-    ],
-)
-def test_what_is_a_whole_model(given: str, expected: bool) -> None:
-    assert is_whole_model(given) == expected
-
-
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     """A hub with a repository."""
@@ -140,9 +118,9 @@ def test_a_file_of_the_hub(hub: FakeHub) -> None:
     assert local_path(f"{url}#sha256={digest}") == path
     with pytest.raises(InputError, match=f"expected sha256=0+, got {digest}"):
         local_path(url, sha256="0" * 64)
-    with pytest.raises(NotFetched, match="hf://me/latin: it has no file x.json"):
+    with pytest.raises(InputError, match="hf://me/latin: it has no file x.json"):
         local_path("hf://me/latin/x.json")
-    with pytest.raises(NotFetched, match="cannot fetch hf://me/other: .*404"):
+    with pytest.raises(InputError, match="cannot fetch hf://me/other: .*404"):
         local_path("hf://me/other/x.json")
     with pytest.raises(InputError, match="expected hf://owner/name/file"):
         local_path("hf://me/x")
@@ -159,12 +137,10 @@ def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> No
     folder = hub_model("me/latin", patterns)
     names = [path.name for path in folder.rglob("*") if path.is_file()]
     assert sorted(names) == ["b.bin", "options.json"]
-    assert hub_files("hf://me/latin") == {"b.bin", "c.txt"}
-    assert hub_files("hf://me/latin", offline=True) == {"a", "b.bin"}
     assert hub_model("me/latin", ["*.bin"], offline=True) == folder
     with pytest.raises(NotAllowed):
         hub_model("me/latin", ["*.txt"], offline=True)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
     assert hub_model("me/latin", ["*.bin"]) == folder
-    with pytest.raises(NotFetched, match="cannot fetch me/latin"):
+    with pytest.raises(InputError, match="cannot fetch me/latin"):
         hub_model("me/latin", ["*.txt"])

@@ -179,7 +179,7 @@ def _by_place(file: Path) -> list[Any]:
 
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     made = folder / "sound.hdf5"
-    keys = ("input", "options_sha256", "weights_sha256", "tokenizer")
+    keys = ("input", "model_sha256", "tokenizer")
     settings = dict.fromkeys(keys, "x")
     model = VectorModel(layers=Layers(BiLM.from_files(options, weights)))
     write_vectors(

@@ -91,7 +91,7 @@ def test_table_tokens_takes_exported_bilms_in_the_given_order(tmp_path: Path) ->
         if run.row.name.endswith("-9M"):
             elmo = ElmoTokenEmbedder.from_params(Params(config))
             assert elmo.files is not None
-            assert Path(elmo.files.weight_file.path).parent == folder
+            assert elmo.files.weight_file.parent == folder
         else:
             assert config is None
 

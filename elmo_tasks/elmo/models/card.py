@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Optional, TypedDict
 
-from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
+from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
@@ -98,8 +98,8 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
         template_str=_TEXT,
         name=" ".join(name.split()),
         kind=_kind(layers),
-        table=_table(rows.items()),
-        ancestry=_ancestry(layers.ancestry),
+        rows=_cells(rows.items()),
+        ancestry=_cells([_known(one) for one in layers.ancestry]),
         address=ADDRESS,
     )
     return f"{card}\n"
@@ -138,14 +138,7 @@ def _sizes(layers: Layers) -> dict[str, str]:
     """Rows of the table, by their names."""
     rows = {"vectors": f"{layers.n_layers} layers of {layers.output_dim} values"}
     if isinstance(layers.source, BiLM):
-        options = layers.source.options
-        filters = sum([count for _, count in options.filters])
-        rows["architecture"] = (
-            f"character CNN of {filters:,} filters, {options.n_highway} highway layers, {options.n_layers} LSTM layers "
-            f"each way of {options.dim:,} units projected to {options.projection_dim:,}"
-        )
-        rows["parameters"] = f"{options.n_parameters:,}"
-        rows["bytes read of a word"] = str(options.max_characters_per_token - 2)
+        rows["parameters"] = f"{layers.source.options.n_parameters:,}"
     return rows
 
 
@@ -159,15 +152,9 @@ def _perplexity(about: CardSettings) -> str:
     return f"{about.perplexity:.1f} (`<UNK>`: {share})"
 
 
-def _ancestry(ancestry: Ancestry) -> str:
-    """The section on the biLMs from which a biLM was tuned, if there are any."""
-    if not ancestry:
-        return ""
-    lines = []
-    for one in ancestry:
-        cells = [one.name, one.sha256, one.text, one.licence]
-        lines.append([cell or _NOT_IN_FILES for cell in cells])
-    return f"{_TUNED_FROM}{_table(lines)}\n\n"
+def _known(one: Ancestor) -> list[str]:
+    cells = [one.name, one.sha256, one.text, one.licence]
+    return [cell or _NOT_IN_FILES for cell in cells]
 
 
 def _warn_of_terms(licence: str | None, origins: Sequence[Ancestor]) -> None:
@@ -188,27 +175,15 @@ def _warn_of_terms(licence: str | None, origins: Sequence[Ancestor]) -> None:
         )
 
 
-def _table(lines: Iterable[Iterable[str]]) -> str:
-    written = []
-    for line in lines:
-        cells = " | ".join([_cell(value) for value in line])
-        written.append(f"| {cells} |")
-    return "\n".join(written)
+def _cells(rows: Iterable[Iterable[str]]) -> list[list[str]]:
+    """
+    Rows of a table in Markdown: texts of one line, without the separator of cells.
+    """
+    found = []
+    for row in rows:
+        found.append([" ".join(text.split()).replace("|", "\\|") for text in row])
+    return found
 
-
-def _cell(text: str) -> str:
-    """A text as a cell of a table in Markdown: one line, without its separator."""
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-_TUNED_FROM = """\
-## Tuned from
-
-The texts and the terms of these biLMs also hold for this one.
-
-| biLM | SHA-256 of its weights | text | licence |
-|---|---|---|---|
-"""
 
 _TEXT = """\
 ---
@@ -221,9 +196,17 @@ _TEXT = """\
 
 | | |
 |---|---|
-{{ table }}
+{% for row in rows %}| {{ row|join(" | ") }} |
+{% endfor %}
+{% if ancestry %}## Tuned from
 
-{{ ancestry }}With the package elmo-tasks:
+The texts and the terms of these biLMs also hold for this one.
+
+| biLM | SHA-256 of its weights | text | licence |
+|---|---|---|---|
+{% for row in ancestry %}| {{ row|join(" | ") }} |
+{% endfor %}
+{% endif %}With the package elmo-tasks:
 
 ```python
 from elmo_tasks.elmo import Elmo

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from elmo_tasks.bilm.ancestry import Ancestor
-from elmo_tasks.elmo.models.files import File, ModelFiles
+from elmo_tasks.elmo.models.files import ModelFiles, bundled
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,
     published,
@@ -26,12 +26,13 @@ _OF_THE_HUB = re.compile(r"(language|license): *(\S.*)")
 
 def ancestor_of(files: ModelFiles) -> Ancestor:
     """A model as the ancestor of those that are tuned from it."""
-    weights = files.weight_file
-    name = BUNDLED if _is_bundled(weights) else weights.public
     said = said_of(files)
+    sha256 = files.sha256
+    if files.weight_file.is_file():
+        sha256 = file_sha256(files.weight_file)
     return Ancestor(
-        name=name,
-        sha256=weights.sha256,
+        name=BUNDLED if _is_bundled(files) else files.public,
+        sha256=sha256,
         text=said.get("text"),
         licence=said.get("licence"),
     )
@@ -42,8 +43,7 @@ def said_of(files: ModelFiles) -> dict[str, str]:
     The `language`, `text` and `licence` of a model, as far as they are known: from the
     list of published models, or the card beside its weights.
     """
-    weights = files.weight_file
-    model = published(weights.name) or published_at(weights.name)
+    model = published(files.name) or published_at(files.name.rpartition("+")[2])
     if model is not None:
         said = {"language": model.language, "text": model.text}
         if model.licence is not None:
@@ -51,14 +51,15 @@ def said_of(files: ModelFiles) -> dict[str, str]:
             if model.licence_page is not None:
                 said["licence"] += f" ({model.licence_page})"
         return said
-    folder = weights.path if weights.path.is_dir() else weights.path.parent
-    if _is_bundled(weights):
+    weights = files.weight_file
+    folder = weights if weights.is_dir() else weights.parent
+    if _is_bundled(files):
         folder = embedded_bilm()[1].parent
     return _said_in(folder / CARD_FILE)
 
 
-def _is_bundled(weights: File) -> bool:
-    return weights.sha256 == file_sha256(embedded_bilm()[1])
+def _is_bundled(files: ModelFiles) -> bool:
+    return files.sha256 == bundled().sha256
 
 
 def _said_in(card: Path) -> dict[str, str]:

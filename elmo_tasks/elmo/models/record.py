@@ -1,17 +1,16 @@
 """
 Which models a training has used: `model.json`, beside the config of a run and in its
-archive, alone says so. A trained model opens only with these files.
+archive, alone says so. A trained model opens only with these models.
 
-It is a list with an object for each model: its `kind`, and under `files`, by the keys of
-the config, the `name` that the config gave, the `sha256`, and the `path` where the file
-was. A relative path is that of a copy in the folder of `model.json` itself, which
+It is a list with an object for each model: its `kind`, the `name` that the config gave,
+the `sha256` of its files, and under `paths`, by the keys of the config, where they were.
+A relative path is that of a copy in the folder of `model.json` itself, which
 `archive: true` makes. A biLM that is tuned has an `ancestry`, too: see `ModelFiles`.
 """
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,18 @@ import numpy as np
 
 from elmo_tasks.bilm.ancestry import ancestry_of_json, ancestry_to_json
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.elmo.models.files import File, ModelFiles, files_of, is_remote
-from elmo_tasks.elmo.models.folders import path_sha256
-from elmo_tasks.elmo.models.kinds import two_files
-from elmo_tasks.elmo.sources.types import BILM, INFERRED, SOURCES, SourceSettings
+from elmo_tasks.elmo.models.files import (
+    ModelFiles,
+    bundled,
+    files_of,
+    is_remote,
+    located,
+)
+from elmo_tasks.elmo.sources.types import BILM, SOURCES, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.unpacking import MOST_RATIO
-from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.system.files import atomic_write_folder, write_text
 from elmo_tasks.system.run_names import MODEL_COPIES, MODEL_RECORD
 
@@ -44,29 +46,22 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
         return
     records: list[dict[str, Any]] = []
     for number, model in enumerate(models):
-        copies = f"{MODEL_COPIES}/{number}"
+        paths = {key: str(path) for key, path in model.paths.items()}
         if model.contents is not None:
+            copies = f"{MODEL_COPIES}/{number}"
             _write_copies(folder / copies, model.contents.files)
+            for key, place in model.contents.places.items():
+                paths[key] = os.path.join(copies, place)
         record: dict[str, Any] = {
             "kind": model.kind,
-            "files": _to_json(model, copies),
+            "name": model.name,
+            "sha256": model.sha256,
+            "paths": paths,
         }
         if model.ancestry:
             record["ancestry"] = ancestry_to_json(model.ancestry)
         records.append(record)
     write_text(folder / MODEL_RECORD, json.dumps(records, indent=1) + "\n")
-
-
-def _to_json(model: ModelFiles, copies: str) -> dict[str, dict[str, str]]:
-    found = {}
-    for key, file in model.files.items():
-        values = {"name": file.name, "sha256": file.sha256}
-        if model.contents is not None:
-            values["path"] = f"{copies}/{model.contents.names[key]}".rstrip("/")
-        elif file.name != BUNDLED:
-            values["path"] = str(file.path)
-        found[key] = values
-    return found
 
 
 def _write_copies(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -87,38 +82,26 @@ def read_record(folder: Path) -> list[ModelFiles]:
     if not file.is_file():
         return []
     found = read_json(file, "the models of a training")
-    if not isinstance(found, list):
-        raise InputError("expected a list of models", file=file)
     try:
+        if not isinstance(found, list):
+            raise TypeError("expected a list")
         return [_of_json(one, folder) for one in found]
-    except (TypeError, LookupError, AttributeError, ValueError):
-        raise InputError(
-            "expected models with kind and files, each with name and sha256", file=file
-        ) from None
+    except (TypeError, LookupError, AttributeError):
+        expected = "expected models with kind, name, sha256 and paths"
+        raise InputError(expected, file=file) from None
 
 
 def _of_json(given: Any, folder: Path) -> ModelFiles:
     """Raises one of Python's errors if something is missing or has another type."""
-    kind = given["kind"]
-    files = {}
-    for key, values in given["files"].items():
-        path = _bundled_path(key)
-        if "path" in values:
-            path = folder / values["path"]
-        if not isinstance(values["name"], str) or not isinstance(values["sha256"], str):
-            raise TypeError("expected texts")
-        files[key] = File(values["name"], path, values["sha256"])
-    if not isinstance(kind, str) or not files:
-        raise TypeError("expected a kind and its files")
-    if kind in SOURCES and files.keys() != SOURCES[kind].files.keys():
+    texts = [given[key] for key in ("kind", "name", "sha256")]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("expected texts")
+    kind, name, sha256 = texts
+    paths = {key: folder / path for key, path in given["paths"].items()}
+    if kind in SOURCES and paths.keys() != SOURCES[kind].files.keys():
         raise TypeError("expected the files of the kind")
     ancestry = ancestry_of_json(given.get("ancestry", []), folder / MODEL_RECORD)
-    return ModelFiles(kind, files, ancestry=ancestry)
-
-
-def _bundled_path(key: str) -> Path:
-    options_file, weight_file = embedded_bilm()
-    return options_file if key == "options_file" else weight_file
+    return ModelFiles(kind, name, paths, sha256, ancestry=ancestry)
 
 
 def trained_files(
@@ -126,152 +109,101 @@ def trained_files(
 ) -> ModelFiles:
     """
     The files of the model of a config, for a trained model in the folder of its run or
-    unpacked archive. They are looked for, by their digests, where they were last, among
+    unpacked archive. They are looked for, by their digest, where they were last, among
     the bundled files, and at the name in the config. If there is no `model.json`, or
     another name was given since the training, only at that name.
 
-    Raises `InputError` if a file is not found or is not that of the training; `where`
-    and `offline` are those of `files_of`.
+    Raises `InputError` if the model is not found or is not that of the training;
+    `where` and `offline` are those of `files_of`.
     """
     records = read_record(folder)
-    if not records:
-        return files_of(settings, where=where, offline=offline)
-    keys = ["model"]
-    if settings.model is None:
-        keys = list(records[0].files)
-    keys = [f"{where}{key}" for key in keys]
     record = _named_as(records, settings)
-    if record is not None:
-        recorded_files = _found(record, settings, keys, offline=offline)
-        if folder in recorded_files.weight_file.path.parents:
-            _require_bounded(recorded_files)
-        return recorded_files
-    files = files_of(settings, where=where, offline=offline)
-    require_recorded(files, records, _hint(records[0], keys))
-    return files
-
-
-def _hint(record: ModelFiles, keys: list[str]) -> str:
-    return f"set {' and '.join(keys)} to the files of that {record.label}"
+    if record is None:
+        files = files_of(settings, where=where, offline=offline)
+        require_recorded(files, records, _hint(where))
+        return files
+    found = _found(record)
+    if found is None:
+        try:
+            given = settings.of_kind(record.kind)
+            found = files_of(given, where=where, offline=offline)
+        except InputError:
+            if is_remote(record.name):
+                raise
+            problem = (
+                "no such model, on which this model was trained; its sha256 is"
+                f" {record.sha256}"
+            )
+            raise InputError(problem, file=record.name, hint=_hint(where)) from None
+        require_recorded(found, [record], _hint(where))
+    if folder in found.weight_file.parents:
+        _require_bounded(found)
+    return found
 
 
 def _named_as(
     records: Sequence[ModelFiles], settings: SourceSettings
 ) -> ModelFiles | None:
-    """The record of the model that has the names of a config, if there is one."""
+    """The record of the model that has the name of a config, if there is one."""
+    name = "+".join(settings.file_names().values()) or BUNDLED
+    if settings.model is not None:
+        name = os.fspath(settings.model)
     for record in records:
-        if settings.source not in (None, record.kind):
-            continue
-        if settings.source is None and record.kind not in INFERRED:
+        is_ours = record.kind in SOURCES and SOURCES[record.kind].is_ours
+        if settings.source is None and not is_ours:
             continue  # an archive must not choose a source that runs code
-        if _names(settings, record) == [file.name for file in record.files.values()]:
+        is_chosen = settings.source in (None, record.kind)
+        if is_chosen and name == record.name:
             return record
     return None
 
 
-def _names(settings: SourceSettings, record: ModelFiles) -> list[str]:
-    """What a config calls the files of a model of the recorded kind."""
-    names = list(settings.file_names().values()) or [BUNDLED] * len(record.files)
-    if settings.model is not None:
-        model = os.fspath(settings.model)
-        names = [model] * len(record.files)
-        pair = two_files(model)
-        if pair is not None:
-            names = list(pair[1].values())
-    return names
-
-
-def _found(
-    record: ModelFiles, settings: SourceSettings, keys: list[str], *, offline: bool
-) -> ModelFiles:
-    """The files of a recorded model on this machine; `keys` are for errors."""
-    files = {}
-    lacking = []
-    for key, file in record.files.items():
-        path = _equal_path(record, key, [file.path, _bundled_path(key)])
-        if path is None:
-            lacking.append(key)
-        else:
-            files[key] = File(file.name, path, file.sha256)
-    if lacking:
-        try:
-            here = files_of(settings.of_kind(record.kind), offline=offline)
-        except InputError as error:
-            raise _missing(record, lacking[0], keys, error) from None
-        if here.kind == record.kind:
-            files = {**here.files, **files}
-        completed = ModelFiles(here.kind, files)
-        require_recorded(completed, [record], _hint(record, keys))
-        return completed
-    return ModelFiles(record.kind, files)
-
-
-def _equal_path(record: ModelFiles, key: str, paths: Iterable[Path]) -> Path | None:
-    """The first of the paths that has the file or the folder of a recorded model."""
-    for path in paths:
-        if record.kind in SOURCES and (path.is_file() or path.is_dir()):
-            with suppress(InputError):  # of a folder that lacks files
-                if path_sha256(record.kind, path) == record.files[key].sha256:
-                    return path.absolute()
+def _found(record: ModelFiles) -> ModelFiles | None:
+    """The files of a recorded model, if they are where they were or are bundled."""
+    places = [record.paths]
+    if record.kind == BILM:
+        places.append(bundled().paths)
+    for paths in places:
+        is_there = all(path.is_file() or path.is_dir() for path in paths.values())
+        if record.kind in SOURCES and is_there:
+            files = located(record.kind, record.name, paths)
+            if files.sha256 == record.sha256:
+                return files
     return None
 
 
 def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
     """
-    Of each file in the `model.json` of a folder: what it is, its name in the config, and
-    where it is on this machine, if it is there.
+    Of each model in the `model.json` of a folder: what it is, its name in the config,
+    and where it is on this machine, if it is there.
     """
     for record in read_record(folder):
-        for key, file in record.files.items():
-            path = _equal_path(record, key, [file.path, _bundled_path(key)])
-            yield SOURCES[record.kind].files[key], file.name, path
+        found = _found(record)
+        path = None if found is None else found.weight_file
+        yield record.label, record.name, path
 
 
 def require_recorded(
     files: ModelFiles, records: Sequence[ModelFiles], hint: str
 ) -> None:
     """
-    Raises `InputError`, which names each file that differs and ends with the hint,
-    unless the files are those of one of the models that a training has used.
+    Raises `InputError`, which ends with the hint, unless the files are those of one of
+    the models that a training has used.
     """
     if not records:
         return
     for record in records:
-        if record.kind == files.kind and record.sha256 == files.sha256:
+        if (record.kind, record.sha256) == (files.kind, files.sha256):
             return
     record = records[0]
-    if record.kind != files.kind:
-        problem = f"expected the source {record.kind}, on which this model was trained"
-        raise InputError(f"{problem}, got {files.kind}", hint=hint)
-    differing = []
-    for key, what in SOURCES[files.kind].files.items():
-        expected = record.files[key].sha256
-        if files.files[key].sha256 != expected:
-            differing.append(
-                f"{what}: expected sha256 {expected}, got {files.files[key]}"
-            )
     problem = f"this model was trained on another {record.label}"
-    raise InputError(f"{problem}: {'; '.join(differing)}", hint=hint)
+    expected = f"expected sha256 {record.sha256}, got {files.label} {files.sha256}"
+    raise InputError(f"{problem}: {expected}", file=files.weight_file, hint=hint)
 
 
-def _missing(
-    record: ModelFiles, key: str, keys: list[str], error: InputError
-) -> InputError:
-    """
-    The error for a file that is nowhere; a model that was moved has other paths for all
-    keys.
-    """
-    file = record.files[key]
-    if is_remote(file.name):
-        return error
-    what = SOURCES[record.kind].files[key]
-    options = ", ".join([f'"{one}": "PATH"' for one in keys])
-    return InputError(
-        f"no such file: {what}, on which this model was trained; its sha256 is "
-        f"{file.sha256}",
-        file=file.name,
-        hint=f"restore it, or pass where it is now: -o '{{{options}}}'",
-    )
+def _hint(where: str) -> str:
+    """What to do where a model is not found."""
+    return f"""restore it, or pass where it is now: -o '{{"{where}model": "PATH"}}'"""
 
 
 def _require_bounded(files: ModelFiles) -> None:
@@ -280,12 +212,12 @@ def _require_bounded(files: ModelFiles) -> None:
     """
     if files.kind != BILM:
         return
-    options = files.options_file.path
+    options = files.paths["options_file"]
     if options.stat().st_size > _MOST_OPTIONS:
         problem = f"expected options of a biLM, got {options.stat().st_size:,} bytes"
         raise InputError(problem, file=options)
     found = BiLMOptions.from_file(options)
     needed = found.n_parameters * np.float32().nbytes
-    if needed > max(_SMALL, MOST_RATIO * files.weight_file.path.stat().st_size):
+    if needed > max(_SMALL, MOST_RATIO * files.weight_file.stat().st_size):
         problem = f"its biLM claims {found.n_parameters:.4g} parameters"
         raise InputError(f"{problem}, more than the archive can hold", file=options)

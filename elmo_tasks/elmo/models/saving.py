@@ -2,8 +2,7 @@
 
 import logging
 import shutil
-import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from elmo_tasks.bilm.ancestry import Ancestor
@@ -16,7 +15,7 @@ from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.sources.transformer_files import PICKLES, SAFETENSORS
 from elmo_tasks.elmo.sources.types import BILM, COVE, SOURCES
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.bilm_files import NAMES, Format, weight_format, written_names
+from elmo_tasks.formats.bilm_files import PATTERNS, Format, weight_format, written_names
 from elmo_tasks.formats.fetching.fetch import fits_any
 from elmo_tasks.system.files import atomic_write_folder, check_output_path
 from elmo_tasks.system.run_names import (
@@ -38,11 +37,10 @@ The files of models, for `atomic_write_folder`: without those that a model has o
 nothing reads its other files.
 """
 
-_BILM = NAMES["hdf5"]["options_file"] + NAMES["hdf5"]["weight_file"]
-_OTHERS = (CONFIG, ENCODER, WEIGHTS, BEST, ARCHIVE, META)
+OF_MODELS = (*PATTERNS, SAFETENSORS, PICKLES, ENCODER, WEIGHTS)
+"""Patterns of the files that make a folder a model."""
 
-OF_MODELS = _BILM + (SAFETENSORS, PICKLES) + _OTHERS
-"""Patterns of the files that make a folder a model, or a run."""
+_OF_RUNS = (BEST, ARCHIVE, META)
 
 
 def save_model(
@@ -67,72 +65,55 @@ def save_model(
     no such format, or the folder cannot be written or has another model. After a kill
     while files are replaced, the folder has no weights.
     """
+    files = layers.files
     converted = _converted_to(layers, chosen)
     if converted is None:
         names = list(layers.opened_files().members())
     else:
         names = list(written_names(converted).values())
-    require_free(folder, names + [CARD_FILE], read_with(layers))
+    kind = BILM if files is None else files.kind
+    require_free(folder, [*names, CARD_FILE], kind)
     with atomic_write_folder(folder, last=LAST) as aside:
         if converted is None:
             layers.opened_files().copy_to(aside)
         else:
-            _write_bilm(_exact_bilm(layers), aside, converted)
-        if layers.files is not None and layers.files.vocabulary is not None:
-            shutil.copy(layers.files.vocabulary, aside / VOCABULARY_FILE)
+            bilm = _exact_bilm(layers)
+            bilm.save_files(*[aside / name for name in names])
+        if files is not None and files.vocabulary is not None:
+            shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
         if keeps_card(layers, folder, about):
             return
-        if about.is_empty and (aside / CARD_FILE).exists():
-            return
-        card = own_card(layers.files)
+        card = own_card(files)
         if about.is_empty and card is not None and not _unnamed(layers, card):
             shutil.copy(card, aside / CARD_FILE)
-        else:
+        elif not about.is_empty or not (aside / CARD_FILE).exists():
             text = card_text(layers, about, name)
             (aside / CARD_FILE).write_text(text, "utf-8")
 
 
-def require_free(
-    folder: Path, written: Collection[str], read: Sequence[str] = ()
-) -> None:
+def require_free(folder: Path, written: Collection[str], kind: str = BILM) -> None:
     """
     Raises `InputError` if files with the names `written` cannot be written to a folder,
-    and as `require_no_other` does.
+    or if it has files that would be read in place of a model of this kind that is
+    written there, or with it.
     """
     for name in written:
         check_output_path(folder / name)
-    if folder.is_dir():
-        present = [path.name for path in folder.iterdir()]
-        require_no_other(present, written, read, folder)
-
-
-def require_no_other(
-    present: Collection[str],
-    written: Collection[str],
-    read: Sequence[str],
-    target: str | Path,
-) -> None:
-    """
-    Raises `InputError` if a folder or repository has files that would be read in place
-    of a model that is written there, or with it; `read` are patterns of what is read.
-    """
+    if not folder.is_dir():
+        return
+    patterns = [*OF_MODELS, *_OF_RUNS]
+    if kind != BILM:
+        patterns += SOURCES[kind].patterns
     others = []
-    for name in sorted(present):
-        if name not in written and fits_any(name, (*OF_MODELS, *read)):
-            others.append(name)
+    for path in sorted(folder.iterdir()):
+        if path.name not in written and fits_any(path.name, patterns):
+            others.append(path.name)
     if others:
         raise InputError(
             f"expected no files of another model, got {', '.join(others)}",
-            file=target,
-            hint="name another folder or repository, or remove them",
+            file=folder,
+            hint="name another folder, or remove them",
         )
-
-
-def read_with(layers: Layers) -> tuple[str, ...]:
-    """Patterns of the files that are read with a model of one folder."""
-    if layers.files is None or layers.files.kind == BILM:
-        return ()
-    return SOURCES[layers.files.kind].patterns
 
 
 def keeps_card(layers: Layers, folder: Path, about: CardSettings) -> bool:
@@ -143,21 +124,16 @@ def keeps_card(layers: Layers, folder: Path, about: CardSettings) -> bool:
     kept = folder / CARD_FILE
     if not about.is_empty or not kept.exists():
         return False
-    warn_of_kept(str(kept), _unnamed(layers, kept))
-    return True
-
-
-def warn_of_kept(card: str, unnamed: Sequence[Ancestor]) -> None:
-    """Logs the ancestors that a card which is kept does not name."""
-    for one in unnamed:
+    for one in _unnamed(layers, kept):
         logger.warning(
             "kept %s, which does not name %s (sha256 %s; licence: %s), from which this"
             " biLM was tuned",
-            card,
+            kept,
             one.name,
             one.sha256,
             one.licence or OPEN,
         )
+    return True
 
 
 def _unnamed(layers: Layers, card: Path) -> list[Ancestor]:
@@ -170,23 +146,18 @@ def own_card(files: ModelFiles | None) -> Path | None:
     """The model card beside the files of a biLM, if it has one of ours."""
     if files is None or files.kind != BILM:
         return None
-    card = files.weight_file.path.parent / CARD_FILE
-    if not is_own_card(card):
-        return None
-    return card
+    card = files.weight_file.parent / CARD_FILE
+    return card if is_own_card(card) else None
 
 
 def _converted_to(layers: Layers, chosen: Format | None) -> Format | None:
     """The format in which a biLM is written; `None` if the opened files are copied."""
     files = layers.files
-    if files is None:
-        if not isinstance(layers.source, BiLM):
-            layers.opened_files()  # raises the error
+    if files is None and isinstance(layers.source, BiLM):
         return chosen or "hdf5"
+    files = layers.opened_files()
     if files.kind == BILM:
-        if chosen == weight_format(files.weight_file.path):
-            return None
-        return chosen
+        return None if chosen == weight_format(files.weight_file) else chosen
     if files.kind == COVE:
         raise InputError("expected a model in one folder, got CoVe")
     if chosen is not None:
@@ -199,14 +170,4 @@ def _exact_bilm(layers: Layers) -> BiLM:
     """The biLM of opened files, of which the weights in memory may be rounded."""
     if layers.files is None and isinstance(layers.source, BiLM):
         return layers.source
-    with tempfile.TemporaryDirectory() as temporary:
-        copies = Path(temporary)
-        files = layers.opened_files()
-        files.copy_to(copies)
-        options_file, weight_file = files.members()
-        return BiLM.from_files(copies / options_file, copies / weight_file)
-
-
-def _write_bilm(bilm: BiLM, folder: Path, written: Format) -> None:
-    names = written_names(written)
-    bilm.save_files(folder / names["options_file"], folder / names["weight_file"])
+    return BiLM.from_files(*layers.opened_files().paths.values())

@@ -3,7 +3,7 @@ The models of ELMoForManyLangs (Che et al. 2018): a biLM over characters of Unic
 known words.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -197,11 +197,9 @@ _CHARACTERS = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
 """Entries that the dictionaries must have."""
 
 
-def files_read(folder: Path) -> list[Path]:
-    """The files of a model that are read, as far as they are there."""
-    names = ("config.json", _config_name(folder), "char.dic", "word.dic")
-    paths = [folder / name for name in {*names, WEIGHTS, ENCODER}]
-    return [path for path in paths if path.is_file()]
+def is_in(names: Collection[str], config: Mapping[str, Any]) -> bool:
+    """Whether files with these names are those of a model, with this `config.json`."""
+    return ENCODER in names or WEIGHTS in names
 
 
 def open_manylangs(folder: str | Path) -> BiLM:
@@ -276,19 +274,18 @@ def _with_our_gates(parameter: Tensor) -> Tensor:
     return blocks[list(_GATES)].flatten(0, 1)
 
 
-def _config_name(folder: Path) -> str:
-    """The file with the configuration, which `config.json` names."""
+def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
+    """
+    The configuration of the word encoder, and the sizes of the LSTMs, from the file of
+    JSON that `config.json` names.
+    """
     found = read_json(folder / "config.json", _SETTINGS)
     name = "config.json"
     if isinstance(found, dict):
         name = Path(str(found.get("config_path", name))).name
-    return name
-
-
-def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
-    """The configuration of the word encoder, and the sizes of the LSTMs."""
-    name = _config_name(folder)
     file = folder / name
+    if file.suffix != ".json":  # it would be no part of the digest
+        raise InputError(f"expected config_path of a file .json, got {name}", file=file)
     if name == _CONFIG and not file.exists():
         config = PUBLISHED
     else:

@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.errors import InputError, is_out_of_memory
+from elmo_tasks.formats.bilm_files import is_bilm_config
 from elmo_tasks.formats.fetching.fetch import files_in, fits_any
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.system.run_names import CONFIG
@@ -24,7 +25,7 @@ PICKLES = "pytorch_model*.bin*"
 _INDEX = "model*.safetensors.index.json"
 
 HINT = (
-    "weights are in model.safetensors, which transformers writes with "
+    "config.json and model.safetensors, which transformers writes with "
     "AutoModel.from_pretrained(NAME).save_pretrained(FOLDER)"
 )
 
@@ -79,6 +80,13 @@ class Loaded(NamedTuple):
     n_layers: int  # L+1, with that of the embeddings
     width: int  # D
     ignores_padding: bool  # else texts of other lengths in a batch change the layers
+
+
+def is_in(names: Collection[str], config: Mapping[str, Any]) -> bool:
+    """Whether files with these names are those of a model, with this `config.json`."""
+    weights = [name for name in names if fits_any(name, (SAFETENSORS, PICKLES))]
+    has_config = CONFIG in names and len(weights) > 0
+    return not is_bilm_config(config) and (has_config or "model_type" in config)
 
 
 def load(folder: Path, dtype: torch.dtype) -> Loaded:

@@ -5,7 +5,7 @@ other packages register.
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import (
@@ -28,10 +28,11 @@ from elmo_tasks.elmo.sources.cove import CoVe
 from elmo_tasks.elmo.sources.manylangs import open_manylangs
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.fetch import files_in, is_whole_model
+from elmo_tasks.formats import bilm_files
 from elmo_tasks.option_values import InferencePrecision, Pieces
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 from elmo_tasks.system.files import file_sha256
+from elmo_tasks.system.run_names import CARD_FILE, VOCABULARY_FILE
 
 BILM = "bilm"
 TRANSFORMER = "transformer"
@@ -95,19 +96,15 @@ class PieceSource(Protocol):
     pieces: str
 
 
-def all_files(folder: Path) -> list[Path]:
-    """The files in a folder and in those below it, also behind links."""
-    found = []
-    for parent, _, names in os.walk(folder, followlinks=True):
-        paths = [Path(parent, name) for name in names]
-        found.extend([path for path in paths if path.is_file()])
-    return found
+def _in_no_folder(names: Collection[str], config: Mapping[str, Any]) -> bool:
+    return False
 
 
 @dataclass(frozen=True)
 class SourceType:
     """
-    A kind of source: a value of `model.elmo.source`.
+    A kind of source: a value of `model.elmo.source`. All that is particular to a kind
+    is here; what opens, digests, copies and caches models asks this record.
 
     - `label`: its name in messages and tables.
     - `files`: the keys of its files, among `FILE_KEYS`, and what each file is.
@@ -115,21 +112,32 @@ class SourceType:
       `options`.
     - `options`: which of `state`, `precision` and `pieces` it has; others must have
       their defaults. One with `pieces` is a `PieceSource`.
-    - `read`: given the folder of a model, the files that `load` may read.
-    - `patterns`: what their names are like.
+    - `patterns`: of the names of the files in a folder that `load` may read; without
+      any, all files may be read, also those below.
+    - `is_in`: whether a folder with files of these names, and this `config.json`, has
+      such a model.
+    - `ends`: regular expressions of the ends of two files that name a model together.
+    - `hint`: which files it has, for errors.
     """
 
     label: str
     files: Mapping[str, str]
     load: Callable[..., LayerSource]
     options: tuple[str, ...] = ()
-    read: Callable[[Path], list[Path]] = all_files
-    patterns: tuple[str, ...] = ("*",)
+    patterns: tuple[str, ...] = ()
+    is_in: Callable[[Collection[str], Mapping[str, Any]], bool] = _in_no_folder
+    ends: tuple[str, ...] = ()
+    hint: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is of this package, so that a name may mean such a model."""
+        return self.load.__module__.startswith("elmo_tasks.")
 
     @property
     def code_sha256(self) -> str | None:
         """Of the module of a source of one's own; `None` for those of this package."""
-        if self.load.__module__.startswith("elmo_tasks."):
+        if self.is_ours:
             return None
         return file_sha256(inspect.getfile(inspect.unwrap(self.load)))
 
@@ -148,35 +156,36 @@ SOURCES: dict[str, SourceType] = {
         {"options_file": "the biLM's options", "weight_file": "the biLM's weights"},
         _open_bilm,
         options=("state", "precision"),
+        patterns=(*bilm_files.PATTERNS, CARD_FILE, VOCABULARY_FILE),
+        is_in=bilm_files.is_in,
+        ends=(r"\.json$", r"\.(hdf5|h5|safetensors)$"),
+        hint="options.json and weights.hdf5",
     ),
     TRANSFORMER: SourceType(
         "transformer",
         {"model": "the transformer's files"},
         Transformer,
         options=("precision", "pieces"),
-        read=lambda folder: list(files_in(folder, transformer_files.PATTERNS).values()),
         patterns=transformer_files.PATTERNS,
+        is_in=transformer_files.is_in,
+        hint=transformer_files.HINT,
     ),
     MANYLANGS: SourceType(
         "ELMoForManyLangs",
         {"model": "the files of ELMoForManyLangs"},
         open_manylangs,
-        read=manylangs.files_read,
         patterns=manylangs.PATTERNS,
+        is_in=manylangs.is_in,
+        hint="encoder.pkl and token_embedder.pkl",
     ),
     COVE: SourceType(
         "CoVe",
         {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"},
         CoVe.from_files,
+        ends=(r"\.(txt|vec|bin)$", r"\.(pth|pt)$"),
+        hint="VECTORS.txt+WEIGHTS.pth",
     ),
 }
-
-
-INFERRED = (BILM, MANYLANGS, TRANSFORMER)
-"""
-The kinds that the name of a model can mean, see `models/files.py`. One of your own runs
-your code, so that only `source` names it.
-"""
 
 
 def _is_source(name: object) -> str | None:
@@ -268,20 +277,11 @@ class SourceSettings(Settings):
             yield Wrong("archive", too_large, True)
 
     def _wrong_files(self, kind: str) -> Iterator[Wrong]:
-        """The source's files that are missing, or are a whole model."""
-        if kind == BILM:
-            if self.model is not None:
-                return
-            if self.options_file is None and self.weight_file is None:
-                return  # the bundled biLM
-            for key in SOURCES[BILM].files:
-                path = getattr(self, key)
-                if path is not None and is_whole_model(path):
-                    expected = "one file (for a whole model, set model)"
-                    yield Wrong(key, expected, path)
-                    return
-        if kind == COVE and self.model is not None:
+        """The source's files that are missing."""
+        if kind in (BILM, COVE) and self.model is not None:
             return
+        if kind == BILM and self.options_file is None and self.weight_file is None:
+            return  # the bundled biLM
         for key in SOURCES[kind].files:
             if getattr(self, key) is None:
                 yield Wrong(key, _WANTED[key], None)
@@ -320,7 +320,11 @@ _Load = TypeVar("_Load", bound=Callable[..., Any])
 
 
 def register_source(
-    name: str, *, files: Mapping[str, str], options: tuple[str, ...] = ()
+    name: str,
+    *,
+    files: Mapping[str, str],
+    options: tuple[str, ...] = (),
+    patterns: tuple[str, ...] = (),
 ) -> Callable[[_Load], _Load]:
     """
     Decorate a class or function to register it as the source `name`, which a config
@@ -330,7 +334,7 @@ def register_source(
     of the keys `options_file`, `vectors_file`, `weight_file` and `model`; errors use
     the description.
     `options` names the keys of `model.elmo` that it takes as keyword arguments:
-    `state`, `precision` or `pieces`.
+    `state`, `precision` or `pieces`. `patterns` are those of `SourceType`.
 
     Raises `InputError` if the name is taken or a key of `files` is unknown.
     """
@@ -344,7 +348,7 @@ def register_source(
         raise InputError(f"layer source {name}: expected {expected}, got {got}")
 
     def register(load: _Load) -> _Load:
-        SOURCES[name] = SourceType(name, dict(files), load, options)
+        SOURCES[name] = SourceType(name, dict(files), load, options, patterns)
         return load
 
     return register

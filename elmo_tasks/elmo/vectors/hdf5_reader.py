@@ -87,8 +87,8 @@ class ElmoVectors(Sequence[np.ndarray]):
     @property
     def info(self) -> dict[str, Any]:
         """
-        What the vectors were made from: `options_sha256`, `weights_sha256`, `options`
-        (the biLM's), `state`, `output` (`all`, `top` or `average`), `dtype`,
+        What the vectors were made from: `model`, `model_sha256`, `options` (the biLM's),
+        `state`, `output` (`all`, `top` or `average`), `dtype`,
         `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
         """
         return dict(self._info)

@@ -63,8 +63,8 @@ def write_vectors(
 
     - `lines`: read once, before the first vector is computed, and kept in memory;
       `parse` splits them into tokens.
-    - `settings`: further attributes of the file: `input`, `options_sha256`,
-      `weights_sha256`, `tokenizer`, ...
+    - `settings`: further attributes of the file: `input`, `model`,
+      `model_sha256`, `tokenizer`, ...
     - `pooling`: write one vector for each sentence, `mean`, `max`, `first` or `last`
       over its tokens, zero for a blank line. It cannot be combined with int8, whose
       scales are those of tokens.

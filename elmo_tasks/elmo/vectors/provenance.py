@@ -15,12 +15,7 @@ def provenance(layers: Layers) -> dict[str, Any]:
     """
     files = layers.opened_files()
     source = layers.source
-    found: dict[str, Any] = {
-        "options_sha256": files.options_file.sha256,
-        "weights_sha256": files.weight_file.sha256,
-        "options_file": files.options_file.public,
-        "weight_file": files.weight_file.public,
-    }
+    found: dict[str, Any] = {"model": files.public, "model_sha256": files.sha256}
     if isinstance(source, BiLM):
         found["options"] = json.dumps(source.options.to_dict())
     if isinstance(source, Transformer):

@@ -7,7 +7,6 @@ pooch downloads URLs (`download.py`), huggingface_hub what is on the hub.
 | `local_path` | a path, a URL, `hf://owner/name/file` | the path of the file |
 | `model_path` | also the name of a published model, a ZIP | the folder of a model, or its one file |
 | `hub_model` | a model of the Hugging Face hub, and which files | the folder with these files |
-| `hub_files` | `hf://owner/name` | the names of its files |
 
 With `offline`, each uses what was downloaded before, and raises `NotAllowed` for
 anything else.
@@ -16,8 +15,7 @@ anything else.
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -58,27 +56,12 @@ class NotAllowed(InputError):
         super().__init__(problem, file=what, hint=hint)
 
 
-class NotFetched(InputError):
-    """The hub does not have something, or cannot be reached."""
-
-
 def set_download_limit(gigabytes: float | None) -> None:
     """
     Set the size of the largest download of this process, in 10^9 bytes; 4 with `None`.
     """
     global _limit_gb
     _limit_gb = MOST_GB if gigabytes is None else gigabytes
-
-
-def is_whole_model(given: str | Path) -> bool:
-    """Whether a path, URL or name means a whole model and not one of its files."""
-    text = os.fspath(given)
-    if published(text) is not None or is_hub_model(text):
-        return True
-    address = text.partition("#")[0]
-    if "://" in text:
-        address = address.partition("?")[0]
-    return address.lower().endswith(".zip") or os.path.isdir(os.path.expanduser(text))
 
 
 def is_hub_model(given: str) -> bool:
@@ -171,20 +154,6 @@ def _most_bytes() -> int:
     return int(_limit_gb * GIGABYTE)
 
 
-def hub_files(address: str, *, offline: bool = False) -> set[str]:
-    """
-    The names of the files of `hf://owner/name`, without those in subfolders. If the hub
-    cannot be reached, or with `offline`, those that were downloaded before. Raises
-    `InputError` if there is no such model.
-    """
-    try:
-        names = list(_hub_sizes(address, offline=offline))
-    except (NotFetched, NotAllowed) as error:
-        folder = _before(address, ["*"], error)
-        names = [path.name for path in folder.iterdir()]
-    return {name for name in names if "/" not in name}
-
-
 def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -> Path:
     """
     The folder with those files of a model of the hub, `owner/name`, also with
@@ -192,16 +161,53 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
     reached, or with `offline`, those that were downloaded before. Raises `InputError`
     if there is no such model, or they are too large together.
     """
+    from huggingface_hub import HfApi, snapshot_download
+
+    name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
+    at: dict[str, Any] = {"revision": revision or None}
+    wanted: dict[str, Any] = {**at, "allow_patterns": list(patterns)}
+    failure: InputError = NotAllowed(address)
+    if not offline:
+        try:
+            about = HfApi().model_info(
+                name, files_metadata=True, timeout=_SECONDS_TO_ANSWER, **at
+            )
+        except Exception as error:  # the hub's errors have many types
+            failure = _not_fetched(address, error)
+        else:
+            _require_bounded(address, patterns, about.siblings or [])
+            try:
+                return Path(snapshot_download(name, **wanted))
+            except Exception as error:
+                raise _not_fetched(address, error) from None
     try:
-        sizes = _hub_sizes(address, offline=offline)
-    except (NotFetched, NotAllowed) as error:
-        return _before(address, patterns, error)
-    wanted = [size for name, size in sizes.items() if fits_any(name, patterns)]
-    if not wanted:
-        listed = ", ".join(patterns)
-        raise NotFetched(f"cannot fetch {address}: it has no file {listed}")
-    require_size(address, _most_bytes(), sum(wanted))
-    return _snapshot(address, allow_patterns=list(patterns))
+        folder = Path(snapshot_download(name, local_files_only=True, **wanted))
+    except Exception:
+        raise failure from None
+    for path in folder.rglob("*"):
+        if fits_any(path.relative_to(folder).as_posix(), patterns):
+            return folder
+    raise failure
+
+
+def _not_fetched(address: str, error: Exception) -> InputError:
+    reason = " ".join(str(error).split())[:300]
+    return InputError(f"cannot fetch {address}: {reason}")
+
+
+def _require_bounded(address: str, patterns: Sequence[str], files: list[Any]) -> None:
+    """
+    Raises `InputError` if no file of the hub matches the patterns, or those that do are
+    too large together.
+    """
+    sizes = []
+    for file in files:
+        if fits_any(file.rfilename, patterns):
+            sizes.append(file.size or 0)
+    if not sizes:
+        what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
+        raise InputError(f"cannot fetch {address}: it has no {what}")
+    require_size(address, _most_bytes(), sum(sizes))
 
 
 def fits_any(name: str, patterns: Sequence[str]) -> bool:
@@ -227,64 +233,6 @@ def _hub_file(url: str, *, offline: bool) -> Path:
         raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
     address, name = parts.groups()
     return hub_model(address, [name], offline=offline) / name
-
-
-def _hub_sizes(address: str, *, offline: bool) -> dict[str, int]:
-    """The files of a model of the hub: names and sizes in bytes."""
-    if offline:
-        raise NotAllowed(address)
-    from huggingface_hub import HfApi
-
-    name, revision = _hub_revision(address)
-    with _one_error(address):
-        about = HfApi().model_info(
-            name,
-            revision=revision,
-            files_metadata=True,
-            timeout=_SECONDS_TO_ANSWER,
-        )
-    sizes = {}
-    for file in about.siblings or ():
-        sizes[file.rfilename] = file.size or 0
-    return sizes
-
-
-def _before(address: str, patterns: Sequence[str], failure: InputError) -> Path:
-    """The folder with what was downloaded before; raises `failure` without any."""
-    try:
-        # Any folder will do, since its files are looked for below.
-        folder = _snapshot(address, allow_patterns=[], local_files_only=True)
-    except NotFetched:
-        raise failure from None
-    for path in folder.rglob("*"):
-        if fits_any(path.relative_to(folder).as_posix(), patterns):
-            return folder
-    raise failure
-
-
-def _snapshot(address: str, **options: Any) -> Path:
-    """The folder of a model in the cache of `huggingface_hub`."""
-    from huggingface_hub import snapshot_download
-
-    name, revision = _hub_revision(address)
-    with _one_error(address):
-        return Path(snapshot_download(name, revision=revision, **options))
-
-
-@contextmanager
-def _one_error(address: str) -> Iterator[None]:
-    """Raises `NotFetched` from the errors of the hub, which have many types."""
-    try:
-        yield
-    except Exception as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise NotFetched(f"cannot fetch {address}: {reason}") from None
-
-
-def _hub_revision(address: str) -> tuple[str, str | None]:
-    """The `owner/name` of a model of the hub, and the revision if it is given."""
-    name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
-    return name, revision or None
 
 
 def _is_zip(path: Path) -> bool:

@@ -23,23 +23,25 @@ class CachedFile:
     A file of a published model.
 
     - `path`: its path in the cache, whether or not it is there.
-    - `n_bytes`: its size; 0 if it is not there.
     - `is_there`: whether it was downloaded.
     - `md5`: the published checksum, if there is one.
     """
 
     url: str
     path: Path
-    n_bytes: int
     is_there: bool
     md5: str | None
+
+    def __str__(self) -> str:
+        md5 = "" if self.md5 is None else f", md5 {self.md5}"
+        place = self.path if self.is_there else "no"
+        return f"{self.url}{md5}, in the cache: {place}"
 
 
 def model_of(name: str) -> PublishedModel:
     """Raises `InputError` if no model that is downloaded has this name."""
     if name == BUNDLED:
-        hint = "it is always available, and never in the cache"
-        raise InputError("it comes with the package", file=name, hint=hint)
+        raise InputError("it comes with the package", file=name)
     model = published(name)
     if model is None:
         hint = "`elmo-tasks models` lists the names"
@@ -56,11 +58,7 @@ def cached_files(model: PublishedModel) -> list[CachedFile]:
     for file in model.files:
         url = file.partition("#")[0]
         path = download_target(url)
-        is_there = path.is_file()
-        n_bytes = 0
-        if is_there:
-            n_bytes = path.stat().st_size
-        found.append(CachedFile(url, path, n_bytes, is_there, model.md5_of(url)))
+        found.append(CachedFile(url, path, path.is_file(), model.md5_of(url)))
     return found
 
 
@@ -75,29 +73,14 @@ def fetch_model(name: str) -> list[CachedFile]:
     return cached_files(model)
 
 
-def remove_model(name: str) -> int:
+def remove_model(name: str) -> None:
     """
-    Remove the files of a published model from the cache, also unpacked ones, and return
-    the number of their bytes. Raises `InputError` if nothing of it is there, or it
-    cannot be removed.
+    Remove the files of a published model from the cache, also unpacked ones. Raises
+    `InputError` if nothing of it is there.
     """
-    removed = 0
-    for cached in cached_files(model_of(name)):
-        if cached.is_there and cached.path.suffix == ".zip":
-            removed += _remove_folder(unpacked_folder(cached.path))
-        removed += _remove_folder(cached.path.parent)
-    if not removed:
+    there = [file for file in cached_files(model_of(name)) if file.is_there]
+    if not there:
         raise InputError("it is not in the cache", file=name)
-    return removed
-
-
-def _remove_folder(folder: Path) -> int:
-    if not folder.is_dir():
-        return 0
-    size = sum([path.stat().st_size for path in folder.rglob("*")])
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        problem = error.strerror or error
-        raise InputError(f"cannot remove: {problem}", file=folder) from None
-    return size
+    for cached in there:
+        shutil.rmtree(unpacked_folder(cached.path), ignore_errors=True)
+        shutil.rmtree(cached.path.parent)

@@ -18,7 +18,7 @@ from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.export import fill_softmax, load_start, start_files
+from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
@@ -137,8 +137,7 @@ class BiLMModel(Model):
           `weight_file`. Without a softmax, a new one is trained.
         - The others: as for `elmo_tasks_bilm`.
         """
-        found, trained = load_start(bilm)
-        files = start_files(bilm, found)
+        found, trained, files = load_start(bilm)
         model = cls(
             vocab,
             found.options.to_dict(),

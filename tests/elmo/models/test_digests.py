@@ -50,16 +50,11 @@ def bert(folder: Path) -> dict[str, str]:
 
 
 def in_shards(folder: Path) -> dict[str, str]:
-    """With names that only the index tells."""
+    """In parts that the index names."""
     write_transformer(folder)
     model = transformers.AutoModel.from_pretrained(folder)
     (folder / "model.safetensors").unlink()
     model.save_pretrained(folder, max_shard_size="10KB")
-    index = folder / "model.safetensors.index.json"
-    text = index.read_text()
-    for path in folder.glob("model-*"):
-        path.rename(folder / f"part{path.name}")
-    index.write_text(text.replace('"model-', '"partmodel-'))
     return {"model": str(folder)}
 
 
@@ -79,8 +74,8 @@ def of_sentences(folder: Path) -> dict[str, str]:
 def many_languages(folder: Path) -> dict[str, str]:
     """With a configuration whose name only `config.json` tells."""
     shutil.copytree(MANYLANGS / "both", folder, dirs_exist_ok=True)
-    (folder / "sizes.json").rename(folder / "sizes.txt")
-    (folder / "config.json").write_text('{"config_path": "../configs/sizes.txt"}')
+    (folder / "sizes.json").rename(folder / "other.json")
+    (folder / "config.json").write_text('{"config_path": "../configs/other.json"}')
     return {"model": str(folder)}
 
 

@@ -35,11 +35,6 @@ def safetensors(folder: Path) -> None:
     random_bilm(OTHER).save_files(folder / "config.json", folder / "model.safetensors")
 
 
-def safetensors_without_config(folder: Path) -> None:
-    safetensors(folder)
-    (folder / "config.json").unlink()
-
-
 def transformer(folder: Path) -> None:
     write_transformer(folder, seed=OTHER)
 
@@ -47,11 +42,6 @@ def transformer(folder: Path) -> None:
 def pickled_transformer(folder: Path) -> None:
     transformer(folder)
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-
-def transformer_in_parts(folder: Path) -> None:
-    transformer(folder)
-    (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
 
 
 def manylangs(folder: Path, name: str) -> None:
@@ -74,33 +64,18 @@ PRESENT: dict[str, Callable[[Path], None]] = {
     "nothing": lambda folder: None,
     "notes": file("notes.txt", "mine"),
     "official": lambda folder: official(folder, "options.json", "weights.hdf5"),
-    "weights only": file("weights.hdf5"),
-    "options only": file("options.json", "{}"),
     "model.hdf5": lambda folder: official(folder, "options.json", "model.hdf5"),
-    "released": lambda folder: official(folder, "x_options.json", "x_weights.hdf5"),
     "released weights": file("elmo_x_weights.hdf5"),
     "safetensors": safetensors,
-    "safetensors without config": safetensors_without_config,
     "transformer": transformer,
     "pickled transformer": pickled_transformer,
-    "transformer in parts": transformer_in_parts,
     "config of a transformer": file("config.json", '{"model_type": "bert"}'),
     "tokenizer": file("added_tokens.json", "{}"),
     "manylangs": lambda folder: manylangs(folder, "both"),
-    "manylangs of words": lambda folder: manylangs(folder, "words"),
-    "encoder.pkl": file("encoder.pkl"),
     "token_embedder.pkl": file("token_embedder.pkl"),
     "run": run,
-    "best.th": file("best.th"),
-    "model.tar.gz": file("model.tar.gz"),
-    "meta.json": file("meta.json", "{}"),
     "other config": file("config.json", '{"a": 1}'),
-    "config is a list": file("config.json", "[]"),
-    "damaged config": file("config.json", "{"),
     "folder weights.hdf5": lambda folder: (folder / "weights.hdf5").mkdir(),
-    "folder config.json": lambda folder: (folder / "config.json").mkdir(),
-    "folder options.json": lambda folder: (folder / "options.json").mkdir(),
-    "folder README.md": lambda folder: (folder / "README.md").mkdir(),
 }
 
 SAVED: dict[str, Format | None] = {

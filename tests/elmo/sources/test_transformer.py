@@ -15,12 +15,10 @@ import transformers
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 from sentencepiece import SentencePieceTrainer
-from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers import Regex, Tokenizer, pre_tokenizers
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo.layers import opened_models
-from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.errors import InputError
@@ -305,25 +303,6 @@ def test_long_texts_are_read_in_windows(
     )
 
 
-def test_texts_about_as_long_as_a_window(bert: str) -> None:
-    """Of one piece a word: one window as long as it fits, then two, then three."""
-    source = Transformer(bert)
-    limit = LIMIT - 2  # and two special tokens
-    step = limit - limit // 2
-    alternating = ["a", "b"] * LIMIT
-    for length in (1, limit - 1, limit, limit + 1, limit + step, limit + step + 1):
-        text = alternating[:length]
-        layers = source(ids_of([text])).layers[:, 0]
-        assert layers.shape[1] == length
-        if length <= limit:
-            expected = reference(bert, text)
-            torch.testing.assert_close(layers, expected, atol=1e-5, rtol=0.0)
-            continue
-        for found, allowed in zip(layers.unbind(1), windowed(bert, text), strict=True):
-            differences = [(found - vectors).abs().max().item() for vectors in allowed]
-            assert min(differences) < 1e-5
-
-
 def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
     """It has a vector, and other words have those of their own window."""
     source = Transformer(write_transformer(tmp_path, "GPT2"))
@@ -383,41 +362,3 @@ def test_mixes_precision_and_devices(bert: str) -> None:
     assert embedder(bert).double()(ids).dtype is torch.float64
     with pytest.raises(InputError, match="layer:0 to layer:3 .*, got 'layer:4'"):
         embedder(bert, mix="layer:4")
-
-
-def test_special_tokens_of_a_tokenizer_that_drops_the_letter_a(tmp_path: Path) -> None:
-    """They are found by the pieces of the word "a", of which there are none here."""
-    model = write_transformer(tmp_path / "model", "Bert")
-    file = tmp_path / "model" / "tokenizer.json"
-    words = [["The", "ice", "froze", "over", "."]]
-    tokenizer = Tokenizer.from_file(str(file))
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] [CLS] $A [SEP] [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokenizer.save(str(file))
-    expected = embedder(model, mix="last")(ids_of(words))
-    drops = [normalizers.Replace("a", ""), tokenizer.normalizer]
-    tokenizer.normalizer = normalizers.Sequence(drops)
-    tokenizer.save(str(file))
-    assert tokenizer.encode(["a"], is_pretokenized=True).ids == [2, 2, 3, 3]
-    assert torch.equal(embedder(model, mix="last")(ids_of(words)), expected)
-
-
-def test_a_model_of_the_hub(
-    bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """
-    Downloaded before; a trained model keeps its revision when the hub has a newer one.
-    """
-    cache = tmp_path / "models--org--bert"
-    for revision in ("1" * 40, "2" * 40):
-        write_transformer(cache / "snapshots" / revision, seed=int(revision[0]))
-    (cache / "refs").mkdir()
-    (cache / "refs" / "main").write_text("1" * 40)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.chdir(tmp_path)
-    record_models(tmp_path, opened_models(embedder("org/bert")))
-    (cache / "refs" / "main").write_text("2" * 40)
-    again = embedder("org/bert", run_folder=str(tmp_path))
-    assert again.files.weight_file.path.name == "1" * 40
