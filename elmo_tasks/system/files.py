@@ -3,7 +3,6 @@ Atomic writes: to a temporary file, which is flushed and renamed. The lock of a 
 The digest of a file.
 """
 
-import filecmp
 import hashlib
 import logging
 import os
@@ -137,8 +136,7 @@ def atomic_write_folder(target: Path, *, last: Sequence[str] = ()) -> Iterator[P
     """
     Yields a temporary folder, whose files are moved to `target` at the end, or removed
     after an exception. Other files in `target` are kept. Raises `InputError` if
-    `target` is not writable, or has a folder with the name of a file; all its files are
-    then unchanged.
+    `target` is not writable, or has a folder with the name of a file.
 
     `last` names files without which nobody reads the others, such as weights. Their old
     versions are removed before any file is replaced, and the new ones are moved last.
@@ -195,59 +193,20 @@ def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
 
 
 def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
-    """
-    Move the files of a temporary folder to `target`, except those that are there with
-    the same bytes. After an exception, the old files are put back.
-    """
-    changed = []
+    """Move the files of a temporary folder to `target`, those in `last` at the end."""
+    names = []
     for path in sorted(aside.rglob("*")):
-        name = path.relative_to(aside).as_posix()
         if path.is_file():
-            check_output_path(target / name)
-            if not _is_same(path, target / name):
-                changed.append(name)
-    marks: list[str] = []
-    if len(changed) > 1:
-        marks = [name for name in last if (aside / name).exists()]
-    others = [name for name in changed if name not in marks]
-    old = aside / ".old"
-    old.mkdir()
-    try:
+            names.append(path.relative_to(aside).as_posix())
+            check_output_path(target / names[-1])
+    marks = [name for name in last if name in names]
+    if len(names) > 1:
         for name in marks:
-            if (target / name).exists():
-                shutil.move(_resolved(target / name), old / name)
+            _resolved(target / name).unlink(missing_ok=True)
         _flush_names(target)
-        for name in others + marks:
-            (old / name).parent.mkdir(parents=True, exist_ok=True)
-            if name in others and (target / name).exists():
-                _link(_resolved(target / name), old / name)
-            with atomic_write(target / name) as beside:
-                shutil.move(aside / name, beside)
-    except BaseException:
-        for name in others + marks:
-            _put_back(old / name, target / name, is_new=not (aside / name).exists())
-        raise
-
-
-def _put_back(old: Path, path: Path, *, is_new: bool) -> None:
-    """Restore the old version of a file, or remove a new one that had none."""
-    with suppress(OSError):
-        if old.exists():
-            shutil.move(old, _resolved(path))
-        elif is_new:
-            path.unlink(missing_ok=True)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return other.is_file() and filecmp.cmp(one, other, shallow=False)
-
-
-def _link(path: Path, copy: Path) -> None:
-    """A second name for a file; a copy where the file system has no such names."""
-    try:
-        os.link(path, copy)
-    except OSError:
-        shutil.copy2(path, copy)
+    for name in [name for name in names if name not in marks] + marks:
+        with atomic_write(target / name) as beside:
+            shutil.move(aside / name, beside)
 
 
 def _resolved(path: str | Path) -> Path:

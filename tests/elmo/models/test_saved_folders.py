@@ -4,11 +4,9 @@ saved is read; also where a process is killed or a call fails between two files.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -217,44 +215,3 @@ def which(folder: Path, expected: list[np.ndarray]) -> str:
         if np.array_equal(got, one):
             return name
     raise AssertionError("expected the old or the new vectors, got a mix")
-
-
-@pytest.mark.parametrize("saved", ["hdf5", "safetensors", "transformer"])
-def test_a_save_that_fails_changes_nothing(
-    saved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whichever renaming fails."""
-    old, new = write_two(tmp_path, saved)
-    target = tmp_path / "target"
-    save(old, target, SAVED[saved])
-    before = contents(target)
-    replace = os.replace
-    left = 0
-
-    def failing(*arguments: Any, **options: Any) -> None:
-        nonlocal left
-        left -= Path(arguments[1]).parent == target
-        if left == 0:
-            left = -1
-            raise OSError(5, "Input/output error")
-        replace(*arguments, **options)
-
-    monkeypatch.setattr(os, "replace", failing)
-    for number in range(1, 100):
-        left = number
-        if calls_end(new, target, SAVED[saved]):
-            break
-        assert contents(target) == before
-    else:
-        raise AssertionError("expected a call that ends")
-    assert number > 2
-    assert np.array_equal(vectors(target), vectors(new))
-
-
-def calls_end(source: Path, target: Path, chosen: Format | None) -> bool:
-    try:
-        save(source, target, chosen)
-    except InputError as error:
-        assert "cannot write: Input/output error" in str(error)
-        return False
-    return True
