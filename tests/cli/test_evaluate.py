@@ -164,8 +164,8 @@ def test_scores_do_not_depend_on_the_batches(name: str, tmp_path: Path) -> None:
     expected = scores(tmp_path / "expected", archive, data, "--batch-size", 1)
     of_config = scores(tmp_path / "config", archive, data, "-o", loader)
     assert of_config == pytest.approx(expected, abs=1e-5)
-    options = ("-o", loader, "--batch-size", 2)
-    assert scores(tmp_path / "2", archive, data, *options) == of_config
+    of_option = scores(tmp_path / "2", archive, data, "-o", loader, "--batch-size", 2)
+    assert of_option == pytest.approx(expected, abs=1e-5)
 
 
 def test_real_pairs_with_unknown_words_are_scored(tmp_path: Path) -> None:
