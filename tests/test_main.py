@@ -208,7 +208,7 @@ def test_a_training_leaves_the_logging_as_it_was(
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, "1000"),
+        ({}, "10000"),
         ({"GOMP_SPINCOUNT": "7"}, "7"),
         ({"OMP_WAIT_POLICY": "ACTIVE"}, None),
     ],

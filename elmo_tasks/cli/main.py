@@ -184,11 +184,12 @@ def run(arguments: list[str]) -> None:
 def _wait_asleep() -> None:
     """
     Has threads that wait for another one sleep soon, unless the user has chosen. By
-    default they spin, and where another program keeps that one from running, a training
-    takes many times as long. PyTorch's OpenMP reads the variable when it is loaded.
+    default they spin longer, and where another program keeps that one from running, a
+    training takes many times as long. PyTorch's OpenMP reads the variable when it is
+    loaded.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
 def _print_completion(shell: str) -> None:
