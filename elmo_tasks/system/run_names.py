@@ -27,9 +27,6 @@ The messages of the training. `training/reports/logs.py` writes them, and AllenN
 distributed training.
 """
 
-EVENTS = "log"
-"""The folder of the events of AllenNLP's callback `tensorboard`."""
-
 VOCABULARY = "vocabulary"
 """
 The folder of the vocabulary, a file for each namespace. AllenNLP or
@@ -66,9 +63,6 @@ ARCHIVE = "model.tar.gz"
 
 WEIGHTS = "weights.th"
 """The weights in the archive. `training/run.py` writes them."""
-
-STATE_FILES = (WEIGHTS, BEST)
-"""A model's state in an unpacked archive, and in the folder of a run."""
 
 OPTIONS_FILE = "options.json"
 """

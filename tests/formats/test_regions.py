@@ -8,8 +8,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.text.regions import words_of_regions
 
-SMITH = ["The boy", "met J. Smith", "there."]
-
 BASIC, _ = open_tokenizer("basic")
 TOKENIZERS = {
     "basic": BASIC,

@@ -7,7 +7,6 @@ from tests import tiny
 
 FIXTURES = tiny.FIXTURES / "srl"
 TALE = FIXTURES / "tale.v4_gold_conll"
-NOTES = FIXTURES / "web" / "notes.gold_conll"
 
 
 def corpus() -> list[Instance]:
