@@ -78,8 +78,7 @@ def _settings(elmo: Elmo, args: argparse.Namespace, cores: int) -> bytes:
         "column": args.column,
         "threads": cores,
     }
-    for key in ("options_file", "weight_file"):  # which may have moved
-        settings.pop(key)
+    settings.pop("model")  # which may have another name; its digest stays
     return json.dumps(settings).encode()
 
 
