@@ -267,8 +267,10 @@ class WordSurprisal:
 
         # Example
 
-            sentences = surprisal.iter_file("items.csv", column="text", regions="|")
-            frame = pandas.DataFrame([row for one in sentences for row in one.rows()])
+        ```python
+        sentences = surprisal.iter_file("items.csv", column="text", regions="|")
+        frame = pandas.DataFrame([row for one in sentences for row in one.rows()])
+        ```
         """
         split, _ = self._splitter.opened(tokenizer)
         require_kept(keep, column)
