@@ -50,7 +50,12 @@ def test_wheel_has_all_files(wheel: Path) -> None:
         "elmo_tasks/py.typed",
         "elmo_tasks/torchvision_stub/pyproject.toml",
     }
-    for pattern in ("**/*.py", "tasks/*/*.json", "web/static/*"):
+    for pattern in (
+        "**/*.py",
+        "formats/fetching/*.json",
+        "tasks/*/*.json",
+        "web/static/*",
+    ):
         for path in (ROOT / "elmo_tasks").glob(pattern):
             expected.add(str(path.relative_to(ROOT)))
     for folder in ("fixtures", "training_config"):
