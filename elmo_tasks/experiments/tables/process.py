@@ -43,9 +43,9 @@ def start(
     current_folder: str = ".",
 ) -> subprocess.Popen[bytes]:
     """
-    Start the process that executes the run of a folder, in a process group of its own,
-    with these variables of the environment, in this current folder. Its output is appended to the run's log. It
-    ends, with all that it starts, when this process does.
+    Start the process that executes the run of a folder, in a new process group, with
+    these variables of the environment, in this current folder. Its output is appended
+    to the run's log. It ends, with all that it starts, when this process does.
     """
     with (folder / run_dir.LOG).open("ab") as log:
         return subprocess.Popen(

@@ -165,7 +165,7 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
 
     name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
     at: dict[str, Any] = {"revision": revision or None}
-    wanted: dict[str, Any] = {**at, "allow_patterns": list(patterns)}
+    options: dict[str, Any] = {**at, "allow_patterns": list(patterns)}
     failure: InputError = NotAllowed(address)
     if not offline:
         try:
@@ -177,11 +177,11 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
         else:
             _require_bounded(address, patterns, about.siblings or [])
             try:
-                return Path(snapshot_download(name, **wanted))
+                return Path(snapshot_download(name, **options))
             except Exception as error:
                 raise _not_fetched(address, error) from None
     try:
-        folder = Path(snapshot_download(name, local_files_only=True, **wanted))
+        folder = Path(snapshot_download(name, local_files_only=True, **options))
     except Exception:
         raise failure from None
     for path in folder.rglob("*"):
