@@ -173,13 +173,13 @@ class Transformer(nn.Module):
         mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
         device = self.like.device
         layers = hidden_states(self.model, ids.to(device), mask.to(device))
-        words, pooled, offsets = _pooled_pieces(batch, ids.shape[1], self.pieces)
+        words, pooled, offsets = [
+            numbers.to(device)
+            for numbers in _pooled_pieces(batch, ids.shape[1], self.pieces)
+        ]
         for layer, states in zip(of_tokens, layers, strict=True):  # [b, S, D]
-            layer[words.to(device)] = embedding_bag(
-                pooled.to(device),
-                states.flatten(0, 1).to(self.dtype),
-                offsets.to(device),
-                mode="mean",
+            layer[words] = embedding_bag(
+                pooled, states.flatten(0, 1).to(self.dtype), offsets, mode="mean"
             )
 
 

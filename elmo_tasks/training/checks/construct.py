@@ -249,7 +249,7 @@ class _Trial:
         if not self._elsewhere:
             with constructing(path):
                 check_for_gpu(get(self._config, path))
-        is_for_gpu = self._elsewhere or torch.cuda.is_available()
+        is_for_gpu = self._elsewhere or torch.cuda.device_count()
         if trainer.get("cuda_device") != -1 and is_for_gpu:
             trainer.pop("use_amp", None)
         trainer["cuda_device"] = -1
