@@ -12,7 +12,7 @@ from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Probability, Width, checked, not_empty
+from elmo_tasks.settings import Filled, Probability, Width, checked
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -90,7 +90,7 @@ class CharacterCnns(Seq2VecEncoder):
         *,
         embedding_dim: Width,
         num_filters: Width,
-        widths: Annotated[list[Width], not_empty],
+        widths: Annotated[list[Width], Filled],
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class PaddedCnn(CnnEncoder):
         self,
         embedding_dim: Width,
         num_filters: Width,
-        ngram_filter_sizes: Annotated[tuple[Width, ...], not_empty] = (2, 3, 4, 5),
+        ngram_filter_sizes: Annotated[tuple[Width, ...], Filled] = (2, 3, 4, 5),
         conv_layer_activation: Optional[Activation] = None,
         output_dim: Optional[Width] = None,
     ) -> None:

@@ -10,14 +10,15 @@ from allennlp.training.learning_rate_schedulers import (
 )
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from overrides import overrides
+from pydantic import Field
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from elmo_tasks.settings import (
     Count,
     Factor,
+    Integer,
     Positive,
     Probability,
-    Range,
     Size,
     checked,
 )
@@ -42,7 +43,7 @@ class Staircase(LearningRateScheduler):
         *,
         factor: Positive,
         every: Size,
-        last_epoch: Annotated[int, Range(at_least=-1)] = -1,
+        last_epoch: Annotated[Integer, Field(ge=-1)] = -1,
     ) -> None:
         super().__init__(optimizer, last_epoch)
         self._factor = factor
