@@ -312,6 +312,8 @@ def wanted(error: ErrorDetails) -> str:
         return f"a value for {error['loc'][-1]}"
     if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"no key {error['loc'][-1]}"
+    if error["type"] in ("dict_type", "model_type", "model_attributes_type"):
+        return "an object"
     text = error["msg"].replace(" should have ", " with ")
     text = text.partition(" after validation")[0]
     return text.removeprefix("Value error, ").removeprefix("Input should be ")

@@ -10,7 +10,10 @@ from allennlp.training.learning_rate_schedulers import (
 )
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from overrides import overrides
-from pydantic import Field
+from pydantic import (
+    Field,
+    SkipValidation,
+)
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from elmo_tasks.settings import (
@@ -86,7 +89,7 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     @checked
     def __init__(
         self,
-        parameters: Iterable[tuple[str, torch.Tensor]],
+        parameters: SkipValidation[Iterable[tuple[str, torch.Tensor]]],
         decay: Probability = 0.9999,
         numerator: Positive = 1.0,
         denominator: Positive = 10.0,
@@ -116,7 +119,9 @@ class ConstantMovingAverage(ResumableMovingAverage):
 
     @checked
     def __init__(
-        self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999
+        self,
+        parameters: SkipValidation[Iterable[tuple[str, torch.Tensor]]],
+        decay: Probability = 0.999,
     ) -> None:
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
 

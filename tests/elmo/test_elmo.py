@@ -302,7 +302,7 @@ def test_the_limit_of_the_cache_is_that_of_configs(
         assert folder.exists() == is_written
         assert ("limit of" in caplog.text) != is_written
         caplog.clear()
-    with pytest.raises(InputError, match="cache_limit_gb: expected a number above 0"):
+    with pytest.raises(InputError, match="cache_limit_gb: expected greater than 0"):
         Elmo.from_files(*files, cache_dir=tmp_path, cache_limit_gb=-1)
 
 

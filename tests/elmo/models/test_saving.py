@@ -160,8 +160,8 @@ def test_the_embedded_bilm_has_its_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ({"perplexity": -1}, "perplexity: expected a number above 0 or null, got -1"),
-        ({"language": 5}, "language: expected a string or null, got 5"),
+        ({"perplexity": -1}, "perplexity: expected greater than 0, got -1"),
+        ({"language": 5}, "language: expected a valid string, got 5"),
         ({"licence": "x"}, "unexpected keyword argument 'licence'"),
     ],
 )
