@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Union
 from unicodedata import name
@@ -63,10 +64,10 @@ _RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
 
 
 def known_language(language: str) -> str:
-    """Raises `ValueError` for a language that spaCy does not know."""
-    if language == "en":
+    """Raises `ValueError` for a language that spaCy, if there is one, does not know."""
+    if language == "en" or find_spec("spacy") is None:
         return language  # without the time that importing spaCy takes
-    with needs("spacy"), held_back(_SPACYS_PROGRAM):
+    with held_back(_SPACYS_PROGRAM):
         import spacy
     try:
         spacy.blank(language)
