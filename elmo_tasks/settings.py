@@ -274,9 +274,11 @@ def checked(function: Function) -> Function:
         try:
             return pydantic_call()(*args, **kwargs)
         except ValidationError as error:
-            name = function.__qualname__.removesuffix(".__init__")
+            prefix = function.__qualname__.removesuffix(".__init__") + ": "
+            if args and isinstance(args[0], Settings):
+                prefix = ""
             given = _arguments(function, args, kwargs)
-            raise WrongValues(_wrong(error, "", given), f"{name}: ") from None
+            raise WrongValues(_wrong(error, "", given), prefix) from None
 
     return construct  # type: ignore[return-value]
 

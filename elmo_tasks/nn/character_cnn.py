@@ -9,6 +9,7 @@ import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
 from allennlp.nn import Activation
 from overrides import overrides
+from pydantic import SkipValidation
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
@@ -146,7 +147,7 @@ class PaddedCnn(CnnEncoder):
         embedding_dim: Width,
         num_filters: Width,
         ngram_filter_sizes: Annotated[tuple[Width, ...], Filled] = (2, 3, 4, 5),
-        conv_layer_activation: Optional[Activation] = None,
+        conv_layer_activation: Optional[SkipValidation[Activation]] = None,
         output_dim: Optional[Width] = None,
     ) -> None:
         super().__init__(

@@ -85,7 +85,7 @@ class Record(TypedDict):
         ({"words": ["a", 5], "count": 1}, "body.words.1: expected a valid string"),
         ({"words": ["a"]}, "body: expected a value for count, got"),
         ({"words": ["a"], "count": "1"}, "body.count: expected a valid integer"),
-        ("text", "body: expected a valid dictionary, got 'text'"),
+        ("text", "body: expected an object, got 'text'"),
     ],
 )
 def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:

@@ -58,7 +58,7 @@ def test_other_columns(tmp_path: Path) -> None:
         "feats:Case": ["Nom", "_"],
     }
     assert {tag: next(read_tagged(file, tag=tag)).tags for tag in expected} == expected
-    with pytest.raises(InputError, match="tag to be one of .* got 'pos'"):
+    with pytest.raises(InputError, match="tag: expected one of .* got 'pos'"):
         next(read_tagged(file, tag="pos"))
 
 
