@@ -317,6 +317,7 @@ def wanted(error: ErrorDetails) -> str:
     if error["type"] in ("dict_type", "model_type", "model_attributes_type"):
         return "an object"
     text = error["msg"].replace(" should have ", " with ")
+    text = text.replace(" should match ", " that matches ")
     text = text.partition(" after validation")[0]
     return text.removeprefix("Value error, ").removeprefix("Input should be ")
 
@@ -329,9 +330,8 @@ def keys_in(given: Any, location: tuple[int | str, ...]) -> list[str]:
     parts = []
     for part in location:
         if isinstance(given, Mapping):
-            names = list(given)
-            if isinstance(part, int):  # of an argument without a name
-                part = names[part]
+            if isinstance(part, int) and not parts:  # of an argument without a name
+                part = list(given)[part]
             if part not in given:
                 continue
             given = given[part]
