@@ -327,7 +327,7 @@ def keys_in(given: Any, location: tuple[int | str, ...]) -> list[str]:
     The keys that lead to a part of a value. A location of pydantic also has the names
     of types, which are no keys.
     """
-    parts = []
+    parts: list[str] = []
     for part in location:
         if isinstance(given, Mapping):
             if isinstance(part, int) and not parts:  # of an argument without a name

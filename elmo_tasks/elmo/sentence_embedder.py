@@ -474,7 +474,7 @@ class Elmo:
     @checked
     def write(
         self,
-        lines: Lines,
+        lines: SkipValidation[Lines],
         out: PathLike,
         *,
         layers: LayerChoice = "all",
