@@ -23,7 +23,7 @@ LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
 OLD_MODELS := --no-deps --constraint $(CONSTRAINTS) allennlp-models==2.10.1 conllu ftfy py-rouge word2number
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
-CORE := filelock h5py numpy pytest torch $(shell grep -E '^(filelock|h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
+CORE := filelock h5py numpy pydantic pytest torch $(shell grep -E '^(filelock|h5py|numpy|pydantic|pydantic_core|pytest|torch)==' $(CONSTRAINTS))
 
 # Tests of the core alone, which import neither AllenNLP nor another package of an extra.
 CORE_TESTS := $(LIGHT_TESTS) $(addprefix tests/,bilm/test_lstm.py bilm/test_lstm_cell.py bilm/test_options.py \
@@ -108,7 +108,7 @@ test-python%: install
 	for python in python$* ~/.pyenv/versions/$*.*/bin/python none; do \
 		if $$python -c '$(SUITABLE)' 2>/dev/null; then break; fi; done; \
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
-	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pytest,$(LIGHT_TESTS))
+	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pydantic pytest,$(LIGHT_TESTS))
 
 test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-optuna ## libraries that .venv lacks, or has in other versions
 

@@ -39,6 +39,7 @@ from allennlp.training.metrics import Metric
 from allennlp.training.moving_average import MovingAverage
 
 import elmo_tasks.plugin  # noqa: F401
+from docs.extensions.docstrings import NAMES, in_words
 from elmo_tasks.bilm.options import KEYS, BiLMOptions
 from elmo_tasks.cli.main import COMMANDS, LIGHT, parsers
 from elmo_tasks.experiments.tables.table import (
@@ -52,11 +53,8 @@ from elmo_tasks.experiments.tables.table import (
 from elmo_tasks.nn.elmo_embedder import SETTINGS, ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import (
-    NAMES,
-    Range,
     annotations,
     as_json,
-    has_range,
     meaning,
 )
 from elmo_tasks.tasks.reader import TaskReader
@@ -337,7 +335,7 @@ def annotated(cls: type, parameters: Mapping[str, Parameter]) -> dict[str, Param
     """
     found = dict(parameters)
     for name, own in inspect.signature(cls.__init__).parameters.items():
-        if name in found and has_range(own.annotation):
+        if name in found and "Annotated" in str(own.annotation):
             found[name] = found[name].replace(annotation=own.annotation)
     return found
 
@@ -515,9 +513,8 @@ def values(annotation: Any) -> str:
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is Annotated:
-        for part in arguments[1:]:
-            if isinstance(part, Range):
-                return f"{NAMES[arguments[0]]} {part}"
+        if arguments[0] in (int, float):
+            return in_words(annotation)
         return values(arguments[0])
     if origin is Literal:
         return ", ".join([f"`{as_json(value)}`" for value in arguments])

@@ -8,9 +8,12 @@ command's help does without.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal
 
-from elmo_tasks.settings import Count, Range, Settings, Size, Wrong
+from pydantic import AfterValidator, ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from elmo_tasks.settings import Count, Integer, Settings, Size, Wrong, checked
 
 Precision = Literal["float32", "bfloat16", "emulated_bfloat16"]
 """
@@ -24,7 +27,7 @@ InferencePrecision = Literal["float32", "bfloat16", "emulated_bfloat16", "int8"]
 FLOAT32_MANTISSA = 23
 """Bits of the mantissa of a float32 after the leading one."""
 
-MantissaBits = Annotated[int, Range(at_least=0, at_most=FLOAT32_MANTISSA)]
+MantissaBits = Annotated[Integer, Field(ge=0, le=FLOAT32_MANTISSA)]
 """To how many of them weights are rounded."""
 
 MODEL_FORMS = "NAME, FOLDER, ZIP, URL, hf://OWNER/NAME or OPTIONS.json+WEIGHTS.hdf5"
@@ -66,16 +69,17 @@ PAIR_GROUP = "UID"
 """The field of BLiMP's lines with the name of their phenomenon."""
 
 
-def _not_all(one_in: int) -> str | None:
+def _not_all(one_in: int) -> int:
     if one_in == 1:
-        return "0, or an integer of at least 2"
-    return None
+        raise ValueError("0, or an integer of at least 2")
+    return one_in
 
 
-HeldOut = Annotated[Count, _not_all]
+HeldOut = Annotated[Count, AfterValidator(_not_all)]
 """One in so many blocks is held out; 0 for none."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class BatchSizes(Settings):
     """
@@ -99,6 +103,7 @@ class BatchSizes(Settings):
         return {"max_length": self.max_length, "overlap": self.overlap}
 
 
+@with_config(ConfigDict(extra="forbid"))
 class Sizes(TypedDict, total=False):
     """The fields of `BatchSizes`, as keywords."""
 

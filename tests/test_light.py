@@ -126,7 +126,6 @@ CORE = {
     "bilm surprisal in.txt --output s.tsv": "in.txt",
     "bilm score --pairs pairs.jsonl": "100.00",
     "probe neighbors ended --corpus in.txt": "biLM 2, nearest by cosine:",
-    "configs": "ner_elmo: ",
     "data bilm": "missing  bilm/options.json",
     "models": "elmo-original",
     "info": "allennlp not installed",

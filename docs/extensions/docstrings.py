@@ -5,13 +5,16 @@ stand in a list of parameters instead.
 
 import inspect
 import re
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
 from sphinx.application import Sphinx
 from sphinx.util.inspect import signature, stringify_signature
 
-from elmo_tasks.settings import NAMES, Range, meaning
+from elmo_tasks.settings import LARGEST, LARGEST_FLOAT, WIDEST, meaning
 
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -71,12 +74,50 @@ def limits(annotation: Any) -> str:
         if len(others) != 1:
             return ""
         (annotation,) = others
-    if get_origin(annotation) is Annotated:
-        kind, *rest = get_args(annotation)
-        for one in rest:
-            if isinstance(one, Range):
-                return f"{NAMES[kind]} {one}"
+    if get_args(annotation)[0:1] in ((int,), (float,)):
+        return in_words(annotation)
     return ""
+
+
+NAMES = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    NoneType: "null",
+    Path: "a path",
+}
+"""Of types, in pages."""
+
+COMPUTABLE = (LARGEST, LARGEST_FLOAT, WIDEST)
+"""Limits that only keep numbers computable."""
+
+
+def in_words(annotation: Any) -> str:
+    """An `Annotated` number with its limits, such as `an integer of at least 1`."""
+    kind, *rest = get_args(annotation)
+    limits: dict[type, Any] = {}
+    for one in rest:
+        if isinstance(one, FieldInfo):
+            limits |= {type(part): part for part in one.metadata}
+    least = getattr(limits.get(Ge), "ge", None)
+    most = getattr(limits.get(Le), "le", None)
+    if least == -LARGEST_FLOAT:
+        least = None
+    if most in COMPUTABLE:
+        most = None
+    if least is not None and most is not None:
+        return f"{NAMES[kind]} from {least} to {most}"
+    stated = []
+    if least is not None:
+        stated.append(f"of at least {least}")
+    if Gt in limits:
+        stated.append(f"above {limits[Gt].gt}")
+    if Lt in limits:
+        stated.append(f"below {limits[Lt].lt}")
+    if most is not None:
+        stated.append(f"up to {most}")
+    return f"{NAMES[kind]} {' and '.join(stated) or 'that is finite'}"
 
 
 class Named(str):
@@ -98,7 +139,7 @@ def plain_signature(
     returned: Any,
 ) -> tuple[str, str | None] | None:
     """
-    The signature of types alone: `Annotated[int, Range(...)]` is `int`. A default that
+    The signature of types alone: `Annotated[int, Field(...)]` is `int`. A default that
     is a function is shown by its name.
     """
     if text is None or not re.search("Annotated|<function", text):

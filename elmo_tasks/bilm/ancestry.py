@@ -10,12 +10,17 @@ from typing import Any, Optional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.settings import Settings, Text
+from elmo_tasks.settings import (
+    Settings,
+    Text,
+    checked,
+)
 
 TUNED_FROM = "tuned_from"
 """The key in `options.json`, which other loaders ignore."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Ancestor(Settings):
     """

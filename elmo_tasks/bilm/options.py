@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional
 
+from pydantic import Field
+
 from elmo_tasks.bilm.characters import (
     CHARACTERS,
     LEAST_CHARACTERS,
@@ -17,28 +19,23 @@ from elmo_tasks.settings import (
     DEEPEST,
     Depth,
     Factor,
-    Range,
+    Integer,
     Settings,
     Width,
     Wrong,
+    checked,
     require_none,
     wrong_in,
-    wrong_values,
 )
 
 _Clip = Optional[Factor]
 
 
-def _is_filters(value: object) -> str | None:
-    wanted = f"1 to {DEEPEST} pairs of [width, count]"
-    if not isinstance(value, tuple) or not 1 <= len(value) <= DEEPEST:
-        return wanted
-    for pair in value:
-        if wrong_values("", tuple[Width, Width], pair):
-            return wanted
-    return None
+Filter = Annotated[tuple[Width, Width], Field(strict=False)]
+"""The width of a convolution, and the number of filters."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class BiLMOptions(Settings):
     """
@@ -64,12 +61,14 @@ class BiLMOptions(Settings):
       and end. AllenNLP's own loader and the weights of bilm-tf have 50.
     """
 
-    filters: Annotated[tuple[Any, ...], _is_filters] = (
+    filters: Annotated[
+        tuple[Filter, ...], Field(strict=False, min_length=1, max_length=DEEPEST)
+    ] = (
         (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
     )  # fmt: skip
     character_dim: Width = 16
     activation: Literal["relu", "tanh"] = "relu"
-    n_highway: Annotated[int, Range(at_least=0, at_most=DEEPEST)] = 2
+    n_highway: Annotated[Integer, Field(ge=0, le=DEEPEST)] = 2
     dim: Width = 4096
     projection_dim: Width = 512
     n_layers: Depth = 2
@@ -77,7 +76,7 @@ class BiLMOptions(Settings):
     proj_clip: _Clip = 3.0
     use_skip_connections: bool = True
     max_characters_per_token: Annotated[
-        int, Range(at_least=LEAST_CHARACTERS, at_most=MOST_CHARACTERS)
+        Integer, Field(ge=LEAST_CHARACTERS, le=MOST_CHARACTERS)
     ] = MAX_CHARACTERS
 
     @property
@@ -130,7 +129,8 @@ class BiLMOptions(Settings):
             return [Wrong("", _STRUCTURE, options)]
         found = _wrong_count(options) + _unknown(options)
         for wrong in wrong_in(cls, values):
-            found.append(wrong._replace(key=KEYS[wrong.key]))
+            field, *parts = wrong.key.split(".")
+            found.append(wrong._replace(key=".".join([KEYS[field], *parts])))
         return found
 
     @classmethod
@@ -216,16 +216,6 @@ def _wrong_count(options: dict[str, Any]) -> list[Wrong]:
     return [Wrong("char_cnn.n_characters", expected, value)]
 
 
-def _pairs(filters: Any) -> Any:
-    """Lists as tuples; other values as they are."""
-    if not isinstance(filters, list):
-        return filters
-    pairs = []
-    for pair in filters:
-        pairs.append(tuple(pair) if isinstance(pair, list) else pair)
-    return tuple(pairs)
-
-
 def _values(options: dict[str, Any]) -> dict[str, Any]:
     """
     The fields in the structure of `options.json`. Raises `InputError` if it is another.
@@ -234,7 +224,7 @@ def _values(options: dict[str, Any]) -> dict[str, Any]:
         lstm = options["lstm"]
         char_cnn = options["char_cnn"]
         values = {
-            "filters": _pairs(char_cnn["filters"]),
+            "filters": char_cnn["filters"],
             "character_dim": char_cnn["embedding"]["dim"],
         }
         for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip"):

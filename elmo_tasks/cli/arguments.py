@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.errors import shown
 from elmo_tasks.option_values import Quoting
-from elmo_tasks.settings import PathLike, Positive, choices, expected, number
+from elmo_tasks.settings import PathLike, Positive, choices, number, wrong_values
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
@@ -14,9 +13,8 @@ STANDARD_INPUT = "-"
 
 def location(text: str) -> str:
     """The `type` of an argument that is a path, a URL or the name of a model."""
-    wanted = expected(PathLike, text)
-    if wanted is not None:
-        raise argparse.ArgumentTypeError(f"expected {wanted}, got {shown(text)}")
+    for wrong in wrong_values("", PathLike, text):
+        raise argparse.ArgumentTypeError(str(wrong).removeprefix(": "))
     return text
 
 

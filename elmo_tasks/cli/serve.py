@@ -7,13 +7,15 @@ import json
 import sys
 from typing import Annotated
 
+from pydantic import Field
+
 from elmo_tasks.cli.arguments import add_loading, location
 from elmo_tasks.errors import needs, shown
-from elmo_tasks.settings import Range, number
+from elmo_tasks.settings import Integer, Number, number
 
-Port = Annotated[int, Range(at_least=0, at_most=65_535)]
-Seconds = Annotated[float, Range(above=0, at_most=86_400)]
-Workers = Annotated[int, Range(at_least=1, at_most=256)]
+Port = Annotated[Integer, Field(ge=0, le=65_535)]
+Seconds = Annotated[Number, Field(gt=0, le=86_400)]
+Workers = Annotated[Integer, Field(ge=1, le=256)]
 
 DESCRIPTION = (
     "Serve a page, and JSON, with the predictions of trained models. SIGTERM and Ctrl-C"

@@ -24,7 +24,7 @@ from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, PieceSource
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import PathLike, Range, Settings
+from elmo_tasks.settings import PathLike, Positive, Settings, checked
 from elmo_tasks.system.files import write_text
 
 logger = logging.getLogger(__name__)
@@ -61,6 +61,7 @@ type, format.
 """
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CacheSettings(Settings):
     """
@@ -71,7 +72,7 @@ class CacheSettings(Settings):
         Optional[PathLike], "folder of the layer cache; null: no cache"
     ] = None
     cache_limit_gb: Annotated[
-        Optional[Annotated[float, Range(above=0)]],
+        Optional[Positive],
         "largest size of the cache in 10^9 bytes; null: its present size plus nine"
         " tenths of the free disk",
     ] = None

@@ -9,16 +9,21 @@ h_k0 is the context-free layer. The task learns the numbers w_0 to w_L and gamma
 some cases the paper also normalises each layer first: see `normalize`.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Factor, Settings, Wrong
+from elmo_tasks.settings import (
+    Factor,
+    Settings,
+    Wrong,
+    checked,
+)
 
 WEIGHTED = "weighted"
 LAST = "last"
@@ -26,15 +31,8 @@ LAST = "last"
 EPSILON = 1e-12
 """Added to the variance, as in the paper's code."""
 
-_MIX = re.compile(rf"{WEIGHTED}|{LAST}|layer:[0-9]+")
 
-
-def _is_mix(value: object) -> str | None:
-    if isinstance(value, str) and _MIX.fullmatch(value):
-        return None
-    return f"one of {WEIGHTED}, {LAST}, layer:k"
-
-
+@checked
 @dataclass(frozen=True, kw_only=True)
 class MixSettings(Settings):
     """
@@ -46,7 +44,7 @@ class MixSettings(Settings):
 
     mix: Annotated[
         str,
-        _is_mix,
+        Field(pattern=rf"^({WEIGHTED}|{LAST}|layer:[0-9]+)$"),
         "how layers become one vector: `weighted` (Eq. 1), `last` (the top layer) or"
         " `layer:k`; `layer:0` is the context-free layer",
     ] = WEIGHTED

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional, Unpack, overload
+from typing import Any, Literal, NamedTuple, Optional, Unpack, overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import SkipValidation
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
@@ -43,10 +44,6 @@ from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.settings import PathLike, Positive, checked
-
-
-def _is_function(value: Any) -> str | None:
-    return None if callable(value) else "a function"
 
 
 class ElmoOutput(NamedTuple):
@@ -430,11 +427,11 @@ class Elmo:
     def mean_vectors(
         self,
         sentences: Sentences,
-        words: Sequence[str],
+        words: SkipValidation[Sequence[str]],
         *,
         layers: LayerChoice = "average",
         tokenizer: Tokenizer | None = None,
-        progress: Annotated[Callable[[int], Any], _is_function] = no_progress,
+        progress: Callable[[int], Any] = no_progress,
     ) -> np.ndarray:
         """
         The mean of the vectors of each word's occurrences, float32 [V, D]; see
@@ -454,7 +451,7 @@ class Elmo:
     @checked
     def embed_batch(
         self,
-        batch: Mapping[str, Sequence[Any]],
+        batch: SkipValidation[Mapping[str, Sequence[Any]]],
         *,
         column: str = "tokens",
         layers: LayerChoice = "average",
@@ -477,7 +474,7 @@ class Elmo:
     @checked
     def write(
         self,
-        lines: Lines,
+        lines: SkipValidation[Lines],
         out: PathLike,
         *,
         layers: LayerChoice = "all",

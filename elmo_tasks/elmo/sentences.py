@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import SkipValidation
+
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.marks import FoldedSplit, Folding
@@ -14,7 +16,7 @@ from elmo_tasks.formats.text.raw_text import (
     open_tokenizer,
 )
 
-Sentences = Iterable[str | Sequence[str]]
+Sentences = SkipValidation[Iterable[str | Sequence[str]]]
 """Lists of words, or texts, which a tokenizer splits into words."""
 
 _NO_LISTS = (str, bytes, Mapping, set, frozenset)

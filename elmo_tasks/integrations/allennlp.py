@@ -8,6 +8,7 @@ from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import SkipValidation
 from torch import Tensor
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
@@ -61,7 +62,7 @@ class ElmoEmbedder:
 
     @checked
     def embed_sentences(
-        self, sentences: Iterable[list[str]], batch_size: Size = 64
+        self, sentences: SkipValidation[Iterable[list[str]]], batch_size: Size = 64
     ) -> Iterator[NDArray[np.float32]]:
         """`embed_batch` for a stream; `batch_size` sentences are computed together."""
         elmo = Elmo(self.elmo.layers, batch_size=batch_size)

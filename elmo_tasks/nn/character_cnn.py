@@ -9,10 +9,11 @@ import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
 from allennlp.nn import Activation
 from overrides import overrides
+from pydantic import SkipValidation
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Probability, Width, checked, not_empty
+from elmo_tasks.settings import Filled, Probability, Width, checked
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -90,7 +91,7 @@ class CharacterCnns(Seq2VecEncoder):
         *,
         embedding_dim: Width,
         num_filters: Width,
-        widths: Annotated[list[Width], not_empty],
+        widths: Annotated[list[Width], Filled],
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
@@ -145,8 +146,8 @@ class PaddedCnn(CnnEncoder):
         self,
         embedding_dim: Width,
         num_filters: Width,
-        ngram_filter_sizes: Annotated[tuple[Width, ...], not_empty] = (2, 3, 4, 5),
-        conv_layer_activation: Optional[Activation] = None,
+        ngram_filter_sizes: Annotated[tuple[Width, ...], Filled] = (2, 3, 4, 5),
+        conv_layer_activation: Optional[SkipValidation[Activation]] = None,
         output_dim: Optional[Width] = None,
     ) -> None:
         super().__init__(

@@ -24,6 +24,7 @@ from elmo_tasks.settings import (
     Settings,
     Wrong,
     annotations,
+    checked,
     require_none,
     wrong_in,
 )
@@ -31,6 +32,7 @@ from elmo_tasks.settings import (
 REGISTERED_AS = "elmo_tasks"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Places(Settings):
     """Where a model uses ELMo vectors."""

@@ -8,7 +8,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Number, checked, not_empty
+from elmo_tasks.settings import Filled, Number, checked
 
 
 @Initializer.register("elmo_tasks_values")
@@ -25,7 +25,7 @@ class ValuesInitializer(Initializer):
     """
 
     @checked
-    def __init__(self, values: Annotated[list[Number], not_empty]) -> None:
+    def __init__(self, values: Annotated[list[Number], Filled]) -> None:
         self.values = torch.tensor(values)
 
     @overrides

@@ -21,12 +21,13 @@ from typing import Annotated, Any, Optional
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.packed_linear import packed_linear
-from elmo_tasks.settings import LARGEST, Range, Size, Width, checked
+from elmo_tasks.settings import LARGEST, Integer, Size, Width, checked
 from elmo_tasks.training.distributed import from_first_process, process_rank
 
 NO_HIT = -1
@@ -51,7 +52,7 @@ with fewer, most of the time is for reading the weights.
 _MOST_TRIES = 2**22
 """About the largest block of tries; more are drawn in several blocks."""
 
-Negatives = Optional[Annotated[int, Range(at_least=2, at_most=LARGEST)]]
+Negatives = Optional[Annotated[Integer, Field(ge=2, le=LARGEST)]]
 """The number of negatives of the sampled softmax; none for the full one."""
 
 

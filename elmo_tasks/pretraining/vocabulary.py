@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import SkipValidation
+
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
     END_OF_SENTENCE,
@@ -72,7 +74,7 @@ class WordVocabulary:
     @checked
     def count(
         cls,
-        files: Iterable[str | Path],
+        files: SkipValidation[Iterable[str | Path]],
         *,
         size: Size | None = None,
         min_count: Size | None = None,

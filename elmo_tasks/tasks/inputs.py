@@ -21,9 +21,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
+from elmo_tasks import settings
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats import json_values
-from elmo_tasks.formats.json_values import expected
+from elmo_tasks.settings import wanted
 
 Kind = Literal["text", "words", "lines", "numbers", "line", "texts"]
 
@@ -44,7 +44,7 @@ def _is_json(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
-        raise PydanticCustomError("json", "expected a value of JSON") from None
+        raise PydanticCustomError("json", "a value of JSON") from None
     return value
 
 
@@ -54,7 +54,7 @@ _TEXT: dict[str, Any] = {
     "pattern": "^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$",
 }
 
-Text = Annotated[json_values.Text, WithJsonSchema(_TEXT)]
+Text = Annotated[settings.Text, WithJsonSchema(_TEXT)]
 Words = Annotated[list[Text], Field(min_length=1, fail_fast=True)]
 Sentences = Annotated[list[Words], Field(min_length=1, fail_fast=True)]
 
@@ -93,7 +93,7 @@ class Input(BaseModel):
             given = self.model_fields_set.intersection(self.either)
             if len(given) != 1:
                 names = " or ".join([repr(name) for name in self.either])
-                raise PydanticCustomError("either", f"expected either {names}")
+                raise PydanticCustomError("either", f"either {names}")
         return self
 
     @classmethod
@@ -181,4 +181,4 @@ def problem_of(first: ErrorDetails, known: Collection[str]) -> str:
     key += "".join(indices)
     if key:
         key += ": "
-    return f"{key}{expected(first)}, got {shown(first['input'])}"
+    return f"{key}expected {wanted(first)}, got {shown(first['input'])}"

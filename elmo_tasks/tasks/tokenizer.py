@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 from overrides import overrides
+from pydantic import AfterValidator
 
-from elmo_tasks.formats.text.raw_text import blank_pipeline, expected_language
+from elmo_tasks.formats.text.raw_text import blank_pipeline, known_language
 from elmo_tasks.settings import checked
 
-Language = Annotated[str, expected_language]
+Language = Annotated[str, AfterValidator(known_language)]
 """The code of a language that spaCy has rules for."""
 
 _UNSPLIT = re.compile(

@@ -10,14 +10,18 @@ from allennlp.training.learning_rate_schedulers import (
 )
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from overrides import overrides
+from pydantic import (
+    Field,
+    SkipValidation,
+)
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from elmo_tasks.settings import (
     Count,
     Factor,
+    Integer,
     Positive,
     Probability,
-    Range,
     Size,
     checked,
 )
@@ -42,7 +46,7 @@ class Staircase(LearningRateScheduler):
         *,
         factor: Positive,
         every: Size,
-        last_epoch: Annotated[int, Range(at_least=-1)] = -1,
+        last_epoch: Annotated[Integer, Field(ge=-1)] = -1,
     ) -> None:
         super().__init__(optimizer, last_epoch)
         self._factor = factor
@@ -85,7 +89,7 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     @checked
     def __init__(
         self,
-        parameters: Iterable[tuple[str, torch.Tensor]],
+        parameters: SkipValidation[Iterable[tuple[str, torch.Tensor]]],
         decay: Probability = 0.9999,
         numerator: Positive = 1.0,
         denominator: Positive = 10.0,
@@ -115,7 +119,9 @@ class ConstantMovingAverage(ResumableMovingAverage):
 
     @checked
     def __init__(
-        self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999
+        self,
+        parameters: SkipValidation[Iterable[tuple[str, torch.Tensor]]],
+        decay: Probability = 0.999,
     ) -> None:
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
 

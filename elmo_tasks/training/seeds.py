@@ -5,7 +5,7 @@ from typing import Any
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Seed, expected
+from elmo_tasks.settings import Seed, require_none, wrong_values
 
 SEED = "seed"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
@@ -33,6 +33,4 @@ def spread_seed(params: Params) -> None:
 
 def _require_valid(key: str, seed: Any) -> None:
     """Raises `InputError` for a seed that NumPy does not take."""
-    wanted = expected(Seed, seed)
-    if wanted is not None:
-        raise InputError(f"{key}: expected {wanted}, got {seed!r}")
+    require_none(wrong_values(key, Seed, seed))

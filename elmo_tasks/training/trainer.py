@@ -10,11 +10,12 @@ from allennlp.models import Model
 from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training.trainer import TrainerCheckpoint
 from overrides import overrides
+from pydantic import Field
 
 from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Positive, Size, checked, not_empty
+from elmo_tasks.settings import Filled, Positive, Size, checked
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.run_names import BEST
 from elmo_tasks.training.distributed import (
@@ -28,14 +29,7 @@ from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.resume.resumable import make_resumable, set_random_state
 from elmo_tasks.training.resume.run_state import RunState, load_runtime_state
 
-
-def _is_metric(name: str) -> str | None:
-    if name.startswith(("+", "-")):
-        return None
-    return "a metric after + or -, as +f1"
-
-
-MetricName = Annotated[str, _is_metric]
+MetricName = Annotated[str, Field(pattern=r"^[+-]")]
 """
 The name of a metric after + if a higher value is better, after - if a lower one is.
 """
@@ -100,7 +94,7 @@ class ResumableTrainer(GradientDescentTrainer):
         num_epochs: Size = 20,
         patience: Optional[Size] = None,
         validation_metric: Union[
-            MetricName, Annotated[list[MetricName], not_empty]
+            MetricName, Annotated[list[MetricName], Filled]
         ] = "-loss",
         grad_norm: Union[Positive, Literal[False], None] = False,
         grad_clipping: Optional[Positive] = None,

@@ -91,7 +91,7 @@ def test_invalid_archive_is_not_unpacked(
     [
         (
             {"model.input_dropout": "x"},
-            "InputEncoder: input_dropout: expected a number of at least 0 and below 1",
+            "InputEncoder: input_dropout: expected a valid number",
         ),
         (
             {"model.elmo.at": "input"},

@@ -17,7 +17,7 @@ from tests.cli.test_options import ACTIONS
 
 LIBRARIES = {
     *("torch", "numpy", "h5py", "safetensors", "tqdm"),
-    *("allennlp", "transformers", "spacy", "pydantic"),
+    *("allennlp", "transformers", "spacy"),
     *("requests", "filelock", "ssl", "importlib.metadata"),
 }
 

@@ -94,7 +94,7 @@ def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> 
 @pytest.mark.parametrize(
     "device",
     ["cuda", "cuda:0", "cuda:7", "mps", "mps:0", "meta", "nonsense", "", "cuda:x", 0]
-    + [-1, 7, "xla", "hpu", "xpu", "privateuseone", torch.device("cuda:7"), True, 1.5],
+    + [-1, 7, "xla", "hpu", "xpu", "privateuseone", torch.device("cuda:7")],
 )
 def test_an_absent_device_is_an_error_that_names_those_there_are(device: Any) -> None:
     try:
@@ -302,7 +302,7 @@ def test_the_limit_of_the_cache_is_that_of_configs(
         assert folder.exists() == is_written
         assert ("limit of" in caplog.text) != is_written
         caplog.clear()
-    with pytest.raises(InputError, match="cache_limit_gb: expected a number above 0"):
+    with pytest.raises(InputError, match="cache_limit_gb: expected greater than 0"):
         Elmo.from_files(*files, cache_dir=tmp_path, cache_limit_gb=-1)
 
 

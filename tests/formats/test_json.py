@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.json_values import TEXT, validate
+from elmo_tasks.settings import Text, validated
 from elmo_tasks.tasks.inputs import Words
 from tests.system import require_path
 
@@ -82,15 +82,15 @@ class Record(TypedDict):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({"words": ["a", 5], "count": 1}, "body.words[1]: expected a valid string"),
-        ({"words": ["a"]}, "body.count: missing, got"),
+        ({"words": ["a", 5], "count": 1}, "body.words.1: expected a valid string"),
+        ({"words": ["a"]}, "body: expected a value for count, got"),
         ({"words": ["a"], "count": "1"}, "body.count: expected a valid integer"),
-        ("text", "body: expected a valid dictionary, got 'text'"),
+        ("text", "body: expected an object, got 'text'"),
     ],
 )
 def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:
     with pytest.raises(InputError) as caught:
-        validate(TypeAdapter(Record), value, "body", file="x.jsonl", line=3)
+        validated(TypeAdapter(Record), value, "body", file="x.jsonl", line=3)
     message = str(caught.value)
     assert message.startswith(f"x.jsonl:3: {problem}"), message
     assert "\n" not in message and "pydantic" not in message
@@ -98,28 +98,31 @@ def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:
 
 def test_valid_values() -> None:
     value = {"words": ["a"], "count": 1}
-    assert validate(TypeAdapter(Record), value, "body") == value
-    assert validate(WORDS, ["a", " b"], "tokens") == ["a", " b"]
-    assert validate(TEXT, "caf\u00e9 \U0001f600", "text") == "caf\u00e9 \U0001f600"
+    assert validated(TypeAdapter(Record), value, "body") == value
+    assert validated(WORDS, ["a", " b"], "tokens") == ["a", " b"]
+    assert (
+        validated(TypeAdapter(Text), "caf\u00e9 \U0001f600", "text")
+        == "caf\u00e9 \U0001f600"
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         ([], "tokens: expected "),
-        (["a", ""], r"tokens\[1\]: expected a word, got ''"),
-        (["a", " \t"], r"tokens\[1\]: expected a word, got"),
-        (["a\0"], r"tokens\[0\]: expected text without NUL characters"),
-        (["a", "\ud800"], r"tokens\[1\]: expected valid Unicode"),
-        (["\udfff"], r"tokens\[0\]: expected valid Unicode"),
-        (["a", 5, ""], r"tokens\[1\]: expected a valid string, got 5"),
+        (["a", ""], r"tokens\.1: expected a word, got ''"),
+        (["a", " \t"], r"tokens\.1: expected a word, got"),
+        (["a\0"], r"tokens\.0: expected text without NUL characters"),
+        (["a", "\ud800"], r"tokens\.1: expected valid Unicode"),
+        (["\udfff"], r"tokens\.0: expected valid Unicode"),
+        (["a", 5, ""], r"tokens\.1: expected a valid string, got 5"),
         ("a b", "tokens: expected a valid list, got 'a b'"),
         (None, "tokens: expected a valid list, got None"),
     ],
 )
 def test_invalid_words(words: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        validate(WORDS, words, "tokens")
+        validated(WORDS, words, "tokens")
 
 
 def test_small_files(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.annotation.tagged import expected_tag, read_tagged
+from elmo_tasks.formats.annotation.tagged import Tag, read_tagged
+from elmo_tasks.settings import wrong_values
 from tests.tiny import FIXTURES
 
 POS = FIXTURES / "pos"
@@ -57,7 +58,7 @@ def test_other_columns(tmp_path: Path) -> None:
         "feats:Case": ["Nom", "_"],
     }
     assert {tag: next(read_tagged(file, tag=tag)).tags for tag in expected} == expected
-    with pytest.raises(InputError, match="tag to be one of .* got 'pos'"):
+    with pytest.raises(InputError, match="tag: expected one of .* got 'pos'"):
         next(read_tagged(file, tag="pos"))
 
 
@@ -132,14 +133,15 @@ def test_the_lemma_of_an_underscore(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tag", ["lemma", "upos", "xpos", "deprel", "feats:Case"])
 def test_tags(tag: str) -> None:
-    assert expected_tag(tag) is None
+    assert wrong_values("tag", Tag, tag) == []
 
 
 @pytest.mark.parametrize("tag", ["", "feats", "form", "UPOS", "head"])
 def test_other_tags(tag: str, tmp_path: Path) -> None:
     expected = "one of lemma, upos, xpos, deprel, feats:NAME"
-    assert expected_tag(tag) == expected
-    with pytest.raises(InputError, match=f"tag to be {expected}, got '{tag}'"):
+    [wrong] = wrong_values("tag", Tag, tag)
+    assert wrong.expected == expected
+    with pytest.raises(InputError, match=f"tag: expected {expected}, got '{tag}'"):
         list(read_tagged(tmp_path / "none", tag=tag))
 
 

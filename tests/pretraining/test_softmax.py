@@ -265,7 +265,7 @@ def test_draws_are_distinct_and_ascending() -> None:
 
 @pytest.mark.parametrize("negatives", [-1, 0, 1])
 def test_too_few_negatives(negatives: int) -> None:
-    with pytest.raises(InputError, match=f"negatives.* at least 2.*got {negatives}"):
+    with pytest.raises(InputError, match=f"negatives: .* equal to 2, got {negatives}"):
         OutputSoftmax(10, 4, negatives=negatives)
     assert OutputSoftmax(10, 4, negatives=2).sampler is not None
     assert OutputSoftmax(10, 4, negatives=9).sampler is not None

@@ -118,7 +118,7 @@ def test_blanks_in_the_words_of_parses() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("[]", "the pair: expected a valid dictionary"),
+        ("[]", "the pair: expected an object"),
         (
             PAIR | {"gold_label": "maybe"},
             "'gold_label': expected 'entailment', .*got 'maybe'",

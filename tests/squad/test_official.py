@@ -13,7 +13,7 @@ from tests.squad.samples import FIXTURES
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"data":', '"date":', "the file.data: missing"),
+        ('"data":', '"date":', "the file: expected a value for data, got"),
         ('"id": "or-5"', '"id": "or-4"', "question 'or-4': duplicate id"),
         (
             '"answer_start": 82',

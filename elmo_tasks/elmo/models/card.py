@@ -5,14 +5,23 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Optional, TypedDict
+from typing import Any, Optional
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
 
 from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
 from elmo_tasks.formats.fetching.published import NO_RESTRICTIONS
-from elmo_tasks.settings import Positive, Settings, Share, Text
+from elmo_tasks.settings import (
+    Positive,
+    Settings,
+    Share,
+    Text,
+    checked,
+)
 
 ADDRESS = "hf://OWNER/NAME"
 """Stands in a card for the address of a repository that is not known yet."""
@@ -29,6 +38,7 @@ _SEE_CARD = "other"
 """The licence for the hub if a card says more than an identifier can."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CardSettings(Settings):
     """
@@ -58,6 +68,7 @@ class CardSettings(Settings):
         return True
 
 
+@with_config(ConfigDict(extra="forbid"))
 class Card(TypedDict, total=False):
     """The fields of `CardSettings`, as keywords."""
 

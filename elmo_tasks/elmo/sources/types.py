@@ -20,6 +20,7 @@ from typing import (
 )
 
 import torch
+from pydantic import AfterValidator
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
@@ -30,7 +31,13 @@ from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats import bilm_files
 from elmo_tasks.option_values import InferencePrecision, Pieces
-from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
+from elmo_tasks.settings import (
+    PathLike,
+    Settings,
+    Wrong,
+    as_json,
+    checked,
+)
 from elmo_tasks.system.files import file_sha256
 from elmo_tasks.system.run_names import CARD_FILE, VOCABULARY_FILE
 
@@ -188,12 +195,13 @@ SOURCES: dict[str, SourceType] = {
 }
 
 
-def _is_source(name: object) -> str | None:
-    if name in SOURCES:
-        return None
-    return f"one of {', '.join(SOURCES)}"
+def _is_source(name: str) -> str:
+    if name not in SOURCES:
+        raise ValueError(f"one of {', '.join(SOURCES)}")
+    return name
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SourceSettings(Settings):
     """
@@ -207,7 +215,7 @@ class SourceSettings(Settings):
     """
 
     source: Annotated[
-        Optional[Annotated[str, _is_source]],
+        Optional[Annotated[str, AfterValidator(_is_source)]],
         "kind of model: `bilm`, `transformer`, `manylangs`, `cove`, or a source that you"
         " have registered; null: inferred from the model",
     ] = None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+from pydantic import SkipValidation
 
 from elmo_tasks.elmo.batching import Sentence, blocks, embed_windows
 from elmo_tasks.elmo.vector_model import VectorModel
@@ -17,7 +18,7 @@ from elmo_tasks.settings import Size, checked
 
 @checked
 def frequent_words(
-    sentences: Iterable[Sequence[str]], *, min_count: Size, most: Size
+    sentences: SkipValidation[Iterable[Sequence[str]]], *, min_count: Size, most: Size
 ) -> list[str]:
     """
     The `most` most frequent words that occur at least `min_count` times, by falling

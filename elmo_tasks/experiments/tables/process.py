@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from elmo_tasks.experiments.tables import run_dir
 
@@ -21,6 +21,7 @@ COMMAND = ("-m", "elmo_tasks", "ablate-run")
 """The arguments of Python before the folder of the run that it is to execute."""
 
 
+@runtime_checkable
 class Workers(Protocol):
     """What executes the runs of a table, `slots` at a time."""
 

@@ -5,7 +5,6 @@ keys with the meanings that stand here.
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -17,9 +16,16 @@ from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import CORPORA, located
-from elmo_tasks.formats.json_values import expected, valid
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.settings import Limits, Positive, Range, not_empty
+from elmo_tasks.settings import (
+    Filled,
+    Integer,
+    Limits,
+    Number,
+    Positive,
+    keys_in,
+    wanted,
+)
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.config import evaluate, find_embedded
@@ -82,9 +88,8 @@ class Paper(Strict):
         return given
 
 
-Members = Annotated[int, Range(at_least=2)]
-Fraction = Annotated[float, Range(above=0, below=1)]
-FILLED = valid(Annotated[list[Any], not_empty])
+Members = Annotated[Integer, Field(ge=2)]
+Fraction = Annotated[Number, Field(gt=0, lt=1)]
 
 
 class Ensemble(Strict):
@@ -93,7 +98,7 @@ class Ensemble(Strict):
     """
 
     of: Annotated[str, "name of the row whose runs are combined"]
-    members: Annotated[Members, valid(Members), "number of runs: seeds 1 to `members`"]
+    members: Annotated[Members, "number of runs: seeds 1 to `members`"]
     how: Annotated[
         Literal["probabilities", "votes"],
         "average the probabilities, or let the predictions vote",
@@ -142,12 +147,6 @@ class Cell(Strict):
         return metric_of(self.metric)
 
 
-def _is_name(text: str) -> str | None:
-    if re.fullmatch(r"[\w.+=-]{1,100}", text):
-        return None
-    return "1 to 100 letters, digits and . + = _ -"
-
-
 class Row(Strict):
     """
     A base config, the keys that a row changes, and the cells that show its scores.
@@ -155,7 +154,7 @@ class Row(Strict):
 
     name: Annotated[
         str,
-        valid(Annotated[str, _is_name]),
+        Field(pattern=r"^[\w.+=-]{1,100}$"),
         "name of the row, unique in the table: letters, digits and `. + = _ -`. `--rows`"
         " selects rows by it, and the folders of runs begin with it",
     ]
@@ -165,7 +164,7 @@ class Row(Strict):
         " path, relative to the table's folder or the current one",
     ] = Field(strict=False)
     row_label: Annotated[str, "title of the line in which the cells stand"]
-    cells: Annotated[list[Cell], FILLED, "the numbers that the row shows"]
+    cells: Annotated[list[Cell], Filled, "the numbers that the row shows"]
     changes: Annotated[
         dict[str, Any],
         "keys of the config by dotted path, and their values in this row",
@@ -185,12 +184,10 @@ class Row(Strict):
     ] = []
     minutes: Annotated[
         Positive | None,
-        valid(Positive | None),
         "duration of a run on one CPU core, for estimates; null: not measured",
     ] = None
     aside: Annotated[
-        float | list[float] | None,
-        valid(Fraction | Limits | None),
+        Fraction | Limits | None,
         "fraction of the training data, at the end, that is put aside, or where the part"
         " that is put aside starts and ends, such as `[0.2, 0.3]`: the row is not trained"
         " on it. The best epoch is chosen on dev as always, and then scored on"
@@ -199,11 +196,10 @@ class Row(Strict):
     ] = None
     fraction: Annotated[
         Positive | None,
-        valid(Positive | None),
         "fraction of the training data, for the figure `share`",
     ] = None
     seed_keys: Annotated[
-        list[str], FILLED, "keys of the config that get the number of the seed"
+        list[str], Filled, "keys of the config that get the number of the seed"
     ] = list(SEEDS)
     finetune: Annotated[
         bool,
@@ -243,7 +239,7 @@ class Row(Strict):
     def _check_aside(self) -> "Row":
         if self.aside is not None and self.once:
             raise ValueError("aside needs a row that trains the model of a task")
-        if self.aside == [0, 1]:
+        if self.aside == (0, 1):
             raise ValueError("aside leaves no data to train on")
         return self
 
@@ -314,7 +310,7 @@ class Table(Strict):
     title: Annotated[str, "title of the table"]
     scale: Literal["mini", "small", "paper"]
     about: Annotated[str, "text below the title"] = ""
-    rows: Annotated[list[Row], FILLED, "what is run"]
+    rows: Annotated[list[Row], Filled, "what is run"]
     increase: Annotated[
         Increase | None, "show the increase of one column over another"
     ] = None
@@ -399,7 +395,7 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
 
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     """`row NAME: KEY: what is wrong, got VALUE`."""
-    where = [str(part) for part in error["loc"]]
+    where = keys_in(given, error["loc"])
     if len(where) > 1 and where[0] == "rows":
         index = where[1]
         row = given["rows"][int(index)]
@@ -407,9 +403,9 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
         if isinstance(row, dict):
             name = row.get("name", index)
         where[:2] = [f"row {name}"]
-    problem = expected(error)
-    if error["type"] not in ("value_error", "missing"):
-        problem += f", got {shown(error['input'])}"
+    problem = f"expected {wanted(error)}, got {shown(error['input'])}"
+    if error["type"] == "value_error":
+        problem = wanted(error)
     return ": ".join(where + [problem])
 
 

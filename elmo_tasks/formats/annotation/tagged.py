@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import not_empty, open_text
+from elmo_tasks.settings import require_none, wrong_values
 
 CORPUS_HINT = (
     "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
@@ -24,11 +27,14 @@ TAGS = tuple(_TAG_COLUMNS) + ("feats:NAME",)
 """What the tags can be; `feats:Case` is the feature `Case`."""
 
 
-def expected_tag(tag: str) -> str | None:
-    """What a tag should be if it is none of `TAGS`."""
-    if tag in _TAG_COLUMNS or tag.startswith(_FEATURE):
-        return None
-    return f"one of {', '.join(TAGS)}"
+def _is_tag(tag: str) -> str:
+    if tag not in _TAG_COLUMNS and not tag.startswith(_FEATURE):
+        raise ValueError(f"one of {', '.join(TAGS)}")
+    return tag
+
+
+Tag = Annotated[str, AfterValidator(_is_tag)]
+"""One of `TAGS`."""
 
 
 class TaggedSentence(NamedTuple):
@@ -48,9 +54,7 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
     Raises `InputError` with the line if it has another format or a word has no tag, and
     without a line if there is no sentence.
     """
-    wanted = expected_tag(tag)
-    if wanted is not None:
-        raise InputError(f"expected tag to be {wanted}, got {tag!r}")
+    require_none(wrong_values("tag", Tag, tag))
     yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Union
 from unicodedata import name
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 Split = Callable[[str], list[str]]
 
-Tokenizer = Union[str, Split, "Language"]
+Tokenizer = Union[str, Callable[[str], Any]]
 """
 How texts are split into words: by the `basic` rule for words and punctuation (see
 `basic_tokens`); at `whitespace`; by spaCy's rules for a language without a model, such
@@ -62,20 +63,21 @@ _SCRIPTS_WITHOUT_BLANKS = (
 _RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
 
 
-def expected_language(language: str) -> str | None:
-    """What is expected in place of a language that spaCy does not know."""
-    if language == "en":
-        return None  # without the time that importing spaCy takes
-    with needs("spacy"), held_back(_SPACYS_PROGRAM):
+def known_language(language: str) -> str:
+    """Raises `ValueError` for a language that spaCy, if there is one, does not know."""
+    if language == "en" or find_spec("spacy") is None:
+        return language  # without the time that importing spaCy takes
+    with held_back(_SPACYS_PROGRAM):
         import spacy
     try:
         spacy.blank(language)
     except ImportError as error:
         missing = _missing_package(error)
-        if missing is None:
-            return "a language that spaCy has rules for, such as en, la or xx"
-        return f"a language whose packages are installed ({missing})"
-    return None
+        wanted = "a language that spaCy has rules for, such as en, la or xx"
+        if missing is not None:
+            wanted = f"a language whose packages are installed ({missing})"
+        raise ValueError(wanted) from None
+    return language
 
 
 def _missing_package(error: ImportError) -> str | None:

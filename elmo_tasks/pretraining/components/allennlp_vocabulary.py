@@ -10,11 +10,11 @@ from overrides import overrides
 from elmo_tasks.pretraining.components.reader import text_files
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import (
+    Filled,
     PathLike,
     Size,
     Wrong,
     checked,
-    not_empty,
     require_none,
 )
 from elmo_tasks.system.files import write_text
@@ -54,7 +54,7 @@ class LmVocabulary(Vocabulary):
     @checked
     def from_corpus(
         cls,
-        files: Union[PathLike, Annotated[list[PathLike], not_empty], None] = None,
+        files: Union[PathLike, Annotated[list[PathLike], Filled], None] = None,
         size: Optional[Size] = None,
         min_count: Optional[Size] = None,
         file: Optional[PathLike] = None,

@@ -11,6 +11,7 @@ from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 from overrides import overrides
+from pydantic import AfterValidator
 
 from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
@@ -23,18 +24,18 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch
-from elmo_tasks.settings import PathLike, Positive, Probability, checked
+from elmo_tasks.settings import PathLike, Positive, Probability, checked, require_none
 from elmo_tasks.training.distributed import process_count
 from elmo_tasks.training.nested import mapped
 
 
-def _is_files(files: dict[str, str]) -> str | None:
-    if files.keys() == {"options_file", "weight_file"}:
-        return None
-    return "the keys options_file and weight_file"
+def _is_files(files: dict[str, str]) -> dict[str, str]:
+    if files.keys() != {"options_file", "weight_file"}:
+        raise ValueError("the keys options_file and weight_file")
+    return files
 
 
-Files = Annotated[dict[str, PathLike], _is_files]
+Files = Annotated[dict[str, PathLike], AfterValidator(_is_files)]
 """The two files of a biLM."""
 
 
@@ -84,7 +85,7 @@ class BiLMModel(Model):
     def __init__(
         self,
         vocab: Vocabulary,
-        options: Annotated[dict[str, Any], BiLMOptions.problems],
+        options: dict[str, Any],
         negatives: Negatives = None,
         dropout: Probability = 0.1,
         precision: Precision = "float32",
@@ -97,6 +98,7 @@ class BiLMModel(Model):
                 "model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, "
                 f"got {type(vocab).__name__}"
             )
+        require_none(BiLMOptions.problems(options), "model.options: ")
         bilm = BiLM(BiLMOptions.from_dict(options))
         softmax = OutputSoftmax(
             len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives

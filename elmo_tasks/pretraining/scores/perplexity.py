@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from pydantic import SkipValidation
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
@@ -148,7 +149,7 @@ def first_sentences(
 def perplexity(
     model: BiLanguageModel,
     vocabulary: WordVocabulary,
-    files: Iterable[str | Path],
+    files: SkipValidation[Iterable[str | Path]],
     *,
     state: StartState = "carry",
     rows: Size = PERPLEXITY_ROWS,

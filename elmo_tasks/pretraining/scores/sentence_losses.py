@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import tee
 
 import numpy as np
+from pydantic import SkipValidation
 
 from elmo_tasks.bilm.bilm import States
 from elmo_tasks.elmo.batches import batches_by_length
@@ -33,7 +34,7 @@ _SIZES = BatchSizes()
 def sentence_losses(
     model: BiLanguageModel,
     vocabulary: WordVocabulary,
-    sentences: Iterable[list[str]],
+    sentences: SkipValidation[Iterable[list[str]]],
     *,
     state: StartState = "reset",
 ) -> Iterator[tuple[list[str], np.ndarray]]:

@@ -22,6 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
+from pydantic import SkipValidation
+
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.formats.text.raw_text import SplitAtBlanks, blank_pipeline
@@ -73,7 +75,7 @@ class _Job:
 
 @checked
 def prepare(
-    inputs: Iterable[str],
+    inputs: SkipValidation[Iterable[str]],
     out: PathLike,
     *,
     language: str | None = None,

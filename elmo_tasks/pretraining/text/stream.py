@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from pydantic import SkipValidation
 
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
@@ -164,8 +165,8 @@ class LmStream:
     @checked
     def __init__(
         self,
-        forward: Iterator[list[str]],
-        backward: Iterator[list[str]],
+        forward: SkipValidation[Iterator[list[str]]],
+        backward: SkipValidation[Iterator[list[str]]],
         vocabulary: WordVocabulary,
         *,
         batch_size: Size,

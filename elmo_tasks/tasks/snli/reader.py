@@ -14,10 +14,9 @@ from pydantic import TypeAdapter
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.trees import unescape
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.json_values import TEXT, validate
 from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.settings import checked
+from elmo_tasks.settings import Text, checked, validated
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, Language, is_unsplit
 
@@ -34,6 +33,7 @@ _FIELDS = {
     "sentence": ("sentence1", "sentence2"),
     "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
 }
+_TEXT = TypeAdapter(Text)
 _RECORD = TypeAdapter(dict[str, Any])
 _LABEL: TypeAdapter[Any] = TypeAdapter(Optional[Literal[Label, "-"]])
 
@@ -86,7 +86,7 @@ class SnliReader(TaskReader):
             sentences = []
             for field in self._fields:
                 value = pair.get(field)
-                text = validate(TEXT, value, repr(field), file=file, line=line)
+                text = validated(_TEXT, value, repr(field), file=file, line=line)
                 sentences.append(self._words(text))
             premise, hypothesis = sentences
             read += 1
@@ -156,9 +156,9 @@ def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not text.strip():
             continue
         record = parse_json(text, file=file, line=line)
-        pair = validate(_RECORD, record, "the pair", file=file, line=line)
+        pair = validated(_RECORD, record, "the pair", file=file, line=line)
         given = pair.get("gold_label")
-        label = validate(_LABEL, given, "'gold_label'", file=file, line=line)
+        label = validated(_LABEL, given, "'gold_label'", file=file, line=line)
         has_label = label is not None
         if first is None:
             first = (line, has_label)

@@ -13,8 +13,8 @@ from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.json_values import Text, validate
 from elmo_tasks.formats.text.text_files import open_text
+from elmo_tasks.settings import Text, validated
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
@@ -78,7 +78,7 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
         text.write(f"{line}\n")
     content = parse_json(text.getvalue(), file=file)
-    articles = validate(_FILE, content, "the file", file=file).data
+    articles = validated(_FILE, content, "the file", file=file).data
     for article_number, article in enumerate(articles):
         for paragraph_number, paragraph in enumerate(article.paragraphs):
             unit = article_number

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.settings import (
     Depth,
+    Filled,
     Probability,
     Width,
     Wrong,
     WrongValues,
     checked,
-    not_empty,
 )
 
 
@@ -116,7 +116,7 @@ class ReluHead(Head):
         *,
         input_dim: Width,
         classes: Width,
-        hidden_sizes: Annotated[list[Width], not_empty],
+        hidden_sizes: Annotated[list[Width], Filled],
         dropout: list[Probability],
     ) -> None:
         require_dropout_per_layer(hidden_sizes, dropout)

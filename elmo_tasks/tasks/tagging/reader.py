@@ -1,7 +1,7 @@
 """CoNLL-U or any column file -> instances with a tag for each word."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Optional, Union
+from typing import Any, Optional, Union
 
 from allennlp.data import DatasetReader, Instance, Token, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -16,7 +16,8 @@ from elmo_tasks.formats.annotation.spans import (
     spans_from_tags,
     to_bioul,
 )
-from elmo_tasks.formats.annotation.tagged import expected_tag, read_tagged
+from elmo_tasks.formats.annotation.tagged import Tag as TagName
+from elmo_tasks.formats.annotation.tagged import read_tagged
 from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.settings import Column, Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import (
@@ -27,7 +28,7 @@ from elmo_tasks.tasks.reader import (
 )
 from elmo_tasks.tasks.tokenizer import FirstCharacters, Language
 
-Tag = Union[Annotated[str, expected_tag], Column]
+Tag = Union[TagName, Column]
 
 SCHEMES = "span_schemes"
 """

@@ -10,6 +10,7 @@ from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from overrides import overrides
+from pydantic import AfterValidator
 
 from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.system.run_names import CONFIG
@@ -18,13 +19,13 @@ from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.labels import label_counts, require_no_new_labels
 
 
-def _wanted_model(value: Any) -> str | None:
-    if "type" in value:
-        return None
-    return "the config of a model, with a type"
+def _has_type(config: dict[str, Any]) -> dict[str, Any]:
+    if "type" not in config:
+        raise ValueError("the config of a model, with a type")
+    return config
 
 
-ModelConfig = Annotated[dict[str, Any], _wanted_model]
+ModelConfig = Annotated[dict[str, Any], AfterValidator(_has_type)]
 
 
 @Model.register(FROM_ARCHIVE, constructor="from_archive", exist_ok=True)

@@ -25,7 +25,7 @@ from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer
 
 from elmo_tasks.errors import InputError, one_line, shown
-from elmo_tasks.settings import Limits, expected
+from elmo_tasks.settings import Limits, wrong_values
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.fetched import left_out, without
@@ -271,7 +271,7 @@ def _change_for_sample(config: dict[str, Any], size: int, folder: str) -> None:
             options = get(config, path)
             if isinstance(options, dict) and options.get("drop_last") is True:
                 options["drop_last"] = False
-        if expected(Limits, get(config, f"{key}.part")) is None:
+        if not wrong_values("part", Limits, get(config, f"{key}.part")):
             del config[key]["part"]
     vocabulary = config.setdefault("vocabulary", {})
     if get(vocabulary, "files") is not None:

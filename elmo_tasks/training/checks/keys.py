@@ -19,10 +19,10 @@ from torch import nn
 from elmo_tasks.errors import nearest
 from elmo_tasks.settings import (
     Device,
+    Filled,
     Seed,
     Wrong,
     checked,
-    not_empty,
     wrong_values,
 )
 from elmo_tasks.training.inlined import Inlining, with_inlined
@@ -50,17 +50,19 @@ class Distributed(FromParams):
     @checked
     def __init__(
         self,
-        cuda_devices: Annotated[list[Device], not_empty],
+        cuda_devices: Annotated[list[Device], Filled],
         ddp_accelerator: Any = None,
     ) -> None: ...
 
 
+VALUES: dict[str, Any] = {
+    "include_in_archive": Optional[list[str]],
+    **dict.fromkeys((SEED, *SEEDS), Optional[Seed]),
+}
 BESIDE_TRAINING: dict[str, Any] = {
     "distributed": Optional[Distributed],
     "evaluation": Optional[Evaluator],
-    "include_in_archive": Optional[list[str]],
-    SEED: Optional[Seed],
-    **dict.fromkeys(SEEDS, Optional[Seed]),
+    **VALUES,
 }
 """Keys that the commands read themselves, and AllenNLP's training does not take."""
 
@@ -86,8 +88,8 @@ def parameters_of(cls: Any, constructor: Any) -> dict[str, Parameter]:
 
 
 def wrong_beside_training(config: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The invalid values of those keys."""
-    for key, annotation in BESIDE_TRAINING.items():
+    """The invalid values of those keys that are no objects."""
+    for key, annotation in VALUES.items():
         yield from wrong_values(key, annotation, config.get(key))
 
 

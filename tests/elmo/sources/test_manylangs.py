@@ -118,7 +118,7 @@ def test_invalid_files(folder: Path) -> None:
         (
             "sizes.json",
             changed(n_highway=10**9),
-            "sizes.json: .*n_highway: expected an integer",
+            "sizes.json: .*n_highway: expected less than",
         ),
         (
             "sizes.json",
