@@ -46,7 +46,7 @@ NOCONFTEST := --noconftest
 CHOICE := pip-oldest or uv-newest
 
 .DEFAULT_GOAL := help
-# Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
+# Of `make table1`: seeds of each row, and runs at a time, each on one core.
 SEEDS := 1
 WORKERS := 2
 

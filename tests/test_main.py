@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.logging import prepare_global_logging
 from allennlp.common.params import with_overrides
@@ -224,3 +225,20 @@ def test_threads_of_a_training_sleep_unless_the_user_has_chosen(
     with pytest.raises(InputError):
         __main__.run(["train", "no_such_config", "-s", "out"])
     assert os.environ.get("GOMP_SPINCOUNT") == expected
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, 1), ("2", 3)])
+def test_the_bundled_corpus_is_trained_by_one_thread(
+    given: str | None, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", given or "")
+    if given is None:
+        monkeypatch.delenv("OMP_NUM_THREADS")
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with pytest.raises(InputError, match="expected the folder of a run"):
+            __main__.run(["train", "ner", "-s", str(tmp_path / "out"), "--recover"])
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)

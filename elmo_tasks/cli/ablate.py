@@ -66,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=number(Size),
         metavar="N",
-        help="number of simultaneous runs (default: 1; with Ray, as many as its cores allow)",
+        help="number of simultaneous runs, each on OMP_NUM_THREADS cores, by default one (default: 1; with Ray, as many"
+        " as its cores allow)",
     )
     add_ray(parser, "execute the runs by Ray")
     add(

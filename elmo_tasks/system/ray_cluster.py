@@ -50,7 +50,7 @@ def _require_listener(address: str) -> None:
 
 
 def cores_per_process() -> int:
-    """The cores of a node that a process takes: `OMP_NUM_THREADS`, by default 1."""
+    """The cores that a process takes: `OMP_NUM_THREADS`, by default 1."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, int(limit)) if limit.isdecimal() else 1
 

@@ -8,11 +8,12 @@ from queue import SimpleQueue
 import torch
 
 from elmo_tasks.experiments.tables import process
+from elmo_tasks.system.ray_cluster import cores_per_process
 
 
 class LocalWorkers:
     """
-    Processes of this machine, which share its cores and GPUs. `command` is what Python
+    Processes of this machine, which share its GPUs. `command` is what Python
     executes, see `process.COMMAND`.
     """
 
@@ -29,14 +30,10 @@ class LocalWorkers:
 
     def share(self, slot: int) -> dict[str, str]:
         """
-        The environment variables that limit a program to its share of the cores and
-        GPUs. `slot` is its number, counted from 0.
+        The environment variables that limit a program to its cores, as on Ray, and to
+        its share of the GPUs. `slot` is its number, counted from 0.
         """
-        cores = max(1, (os.cpu_count() or 1) // self.slots)
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        if limit.isdecimal() and int(limit) > 0:
-            cores = min(cores, int(limit))
-        variables = process.thread_variables(cores)
+        variables = process.thread_variables(cores_per_process())
         gpus = torch.cuda.device_count()
         has_choice = gpus > 1 and self.slots > 1
         if has_choice and "CUDA_VISIBLE_DEVICES" not in os.environ:

@@ -120,7 +120,7 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
     training = f"training on {data}"
     if not is_ours(config):
         return training
-    if os.path.abspath(data).startswith(str(fixtures_root())):
+    if is_bundled(config):
         scale = "mini"
     if scale is None:
         return training
@@ -131,6 +131,12 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
     if scale == "paper" or not file.is_file():
         return f"scale {scale}: {training}"
     return f"scale {scale}: {training}; the paper's config: {file}"
+
+
+def is_bundled(config: Mapping[str, Any]) -> bool:
+    """Whether a config trains on the bundled corpus."""
+    data = os.path.abspath(str(config.get("train_data_path")))
+    return data.startswith(str(fixtures_root()))
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
