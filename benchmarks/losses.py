@@ -79,7 +79,7 @@ def main() -> None:
     torch.set_num_threads(1)
     import_plugins()
     found = {}
-    for config in sorted(resources.configs_root().glob("mini/*.jsonnet")):
+    for config in sorted(resources.configs_root().glob("*.jsonnet")):
         found[config.stem] = losses_of(config)
         print(f"{config.stem}: {len(found[config.stem])} losses", flush=True)
     if arguments.action == "write":

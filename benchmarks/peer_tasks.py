@@ -371,10 +371,9 @@ def our_config(
     peer: Peer, scale: str, files: Files, elmo: bool, cache: Path | None
 ) -> Config:
     """The config of this package."""
-    name = f"{scale}/{peer.name}.jsonnet"
-    if elmo:
-        name = f"{scale}/{peer.name}_elmo.jsonnet"
-    config: Config = read_config(resources.configs_root() / name).as_dict(quiet=True)
+    name = f"{peer.name}_elmo.jsonnet" if elmo else f"{peer.name}.jsonnet"
+    folder = resources.scale_folder(resources.configs_root(), scale)
+    config: Config = read_config(folder / name).as_dict(quiet=True)
     changes = SHARED | peer.changes | {"train_data_path": str(files.texts)}
     sampler = config["data_loader"].get("batch_sampler")
     if sampler is not None:
@@ -464,7 +463,8 @@ def write_files(peer: Peer, scale: str, folder: Path) -> Files:
     Writes what both packages read: the first texts of our config's training data,
     cleaned, and the word vectors of their words. Files that are there stay.
     """
-    config = read_config(resources.configs_root() / scale / f"{peer.name}_elmo.jsonnet")
+    configs = resources.scale_folder(resources.configs_root(), scale)
+    config = read_config(configs / f"{peer.name}_elmo.jsonnet")
     texts = folder / "texts" / f"train.{peer.suffix}"
     if peer.name == "srl":  # their reader takes a folder
         texts = folder / "texts"

@@ -36,6 +36,13 @@ def configs_root() -> Path:
     return _embedded("training_config")
 
 
+def scale_folder(root: Path, scale: str) -> Path:
+    """Where the configs of a scale are: those of `mini` beside the other folders."""
+    if scale == SCALES[0]:
+        return root
+    return root / scale
+
+
 def embedded_bilm() -> tuple[Path, Path]:
     """Options and weights of the biLM that the package embeds."""
     folder = fixtures_root() / "bilm"

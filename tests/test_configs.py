@@ -30,8 +30,8 @@ def all_configs() -> Iterator[Any]:
     """The names of all configs; those of the larger scales are slow tests."""
     for scale in sorted(resources.SCALES):
         marks = () if scale == "mini" else pytest.mark.slow
-        for path in sorted(FOLDER.glob(f"{scale}/*.jsonnet")):
-            yield pytest.param(f"{scale}/{path.name}", marks=marks)
+        for path in sorted(resources.scale_folder(FOLDER, scale).glob("*.jsonnet")):
+            yield pytest.param(str(path.relative_to(FOLDER)), marks=marks)
 
 
 CONFIGS = list(all_configs())
@@ -128,13 +128,6 @@ def test_config_has_no_problems_and_trains(
     assert not re.search(r"testb|[/_]test[.-](txt|jsonl|v1|gold)|srl/test", text)
 
 
-def test_plain_names_mean_mini() -> None:
-    names = {path.name for path in FOLDER.glob("*.jsonnet")}
-    assert names == {path.name for path in FOLDER.glob("mini/*.jsonnet")}
-    for name in names:
-        assert (FOLDER / name).read_text() == f"import 'mini/{name}'\n"
-
-
 def test_a_key_puts_a_transformer_in_the_place_of_the_bilm(
     configs: Path, tmp_path: Path
 ) -> None:
@@ -155,7 +148,7 @@ def test_a_key_puts_a_transformer_in_the_place_of_the_bilm(
 def test_elmo_config_is_the_base_config_with_elmo(
     name: str, scale: str, configs: Path
 ) -> None:
-    folder = configs / scale
+    folder = resources.scale_folder(configs, scale)
     base = read_config(folder / f"{name}.jsonnet").as_dict(quiet=True)
     with_elmo = read_config(folder / f"{name}_elmo.jsonnet").as_dict(quiet=True)
     elmo = with_elmo["model"].pop("elmo")

@@ -61,7 +61,7 @@ def tiny_model(task: str) -> dict[str, Any]:
 
 @cache
 def _mini_model(task: str) -> str:
-    config = read_config(ROOT / f"training_config/mini/{task}.jsonnet")
+    config = read_config(ROOT / f"training_config/{task}.jsonnet")
     return json.dumps(config["model"].as_dict(quiet=True))
 
 

@@ -1,1 +1,11 @@
-import 'mini/ner_elmo.jsonnet'
+// ner.jsonnet with ELMo as in paper/, from the bundled biLM.
+local bilm = (import 'fixtures.libsonnet') + '/bilm';
+
+(import 'ner.jsonnet') {
+  model+: {
+    elmo: (import 'paper/ner_elmo.jsonnet').model.elmo {
+      options_file: bilm + '/options.json',
+      weight_file: bilm + '/weights.hdf5',
+    },
+  },
+}

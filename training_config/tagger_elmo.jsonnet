@@ -1,1 +1,11 @@
-import 'mini/tagger_elmo.jsonnet'
+// tagger.jsonnet with ELMo as in paper/, from the bundled biLM.
+local bilm = (import 'fixtures.libsonnet') + '/bilm';
+
+(import 'tagger.jsonnet') {
+  model+: {
+    elmo: (import 'paper/tagger_elmo.jsonnet').model.elmo {
+      options_file: bilm + '/options.json',
+      weight_file: bilm + '/weights.hdf5',
+    },
+  },
+}

@@ -13,7 +13,13 @@ from typing import Any
 
 from elmo_tasks.cli.arguments import add_json, path
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
+from elmo_tasks.resources import (
+    DATA_VARIABLE,
+    SCALES,
+    configs_root,
+    fixtures_root,
+    scale_folder,
+)
 
 DESCRIPTION = (
     "List the configs for `elmo-tasks train NAME --scale SCALE`, with the files that each needs in"
@@ -67,7 +73,7 @@ def found_configs() -> dict[str, list[dict[str, Any]]]:
     for file in sorted((root / "paper").glob("*.jsonnet")):
         needs = {}
         for scale in SCALES:
-            config = root / scale / file.name
+            config = scale_folder(root, scale) / file.name
             if config.is_file():
                 needs[scale] = list(files_needed(config))
         configs.append({"name": file.stem, "title": _title(file), "needs": needs})

@@ -14,7 +14,13 @@ from _jsonnet import evaluate_file, evaluate_snippet
 
 from elmo_tasks.errors import InputError, nearest
 from elmo_tasks.formats.fetching.fetch import local_path
-from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
+from elmo_tasks.resources import (
+    DATA_VARIABLE,
+    SCALES,
+    configs_root,
+    data_root,
+    scale_folder,
+)
 from elmo_tasks.training.nested import below, mapped, strings, write_out_types
 
 if TYPE_CHECKING:
@@ -33,7 +39,7 @@ def find_config(name: str, scale: str | None = None) -> str:
     is_file = os.path.exists(name) and not os.path.isdir(name)
     is_path = Path(name).name != name or Path(name).suffix != ""
     if name and not is_file and not is_path:
-        return find_embedded(name, scale or SCALES[0])
+        return find_embedded(name, scale_folder(configs_root(), scale or SCALES[0]))
     if scale is not None:
         problem = f"expected the name of a bundled config, got the path {name}"
         hint = "leave out --scale: a config has the scale of its folder"
@@ -41,16 +47,16 @@ def find_config(name: str, scale: str | None = None) -> str:
     return name
 
 
-def find_embedded(name: str, folder: str) -> str:
+def find_embedded(name: str, folder: Path) -> str:
     """A file in a folder of `training_config`. Raises `InputError` if there is none."""
-    file = configs_root() / folder / f"{name}.jsonnet"
+    file = folder / f"{name}.jsonnet"
     if file.is_file():
         return str(file)
     hint = "`elmo-tasks configs` lists all"
     near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
     if near is not None:
         hint = f"nearest: {near}; {hint}"
-    problem = f"expected a file, or a name in training_config/{folder}, got {name}"
+    problem = f"expected a file, or a name in {folder}, got {name}"
     raise InputError(problem, hint=hint)
 
 

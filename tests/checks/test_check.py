@@ -29,7 +29,7 @@ from tests.web_server import serving
 
 pytestmark = pytest.mark.usefixtures("configs")
 
-NER = FOLDER / "mini" / "ner_elmo.jsonnet"
+NER = FOLDER / "ner_elmo.jsonnet"
 URL = "https://example.invalid"
 TRANSFORMER = {"tokens": {"type": "pretrained_transformer", "model_name": "a/b"}}
 
@@ -143,7 +143,7 @@ def test_what_the_command_says(
 
 
 def test_the_real_values_of_a_data_loader_are_tried() -> None:
-    file = FOLDER / "mini" / "bilm_finetune.jsonnet"
+    file = FOLDER / "bilm_finetune.jsonnet"
     for size in ("1e308", "0", "1.5", '"8"', "null"):
         (problem,) = check_config(
             file, f'{{"data_loader.batch_size": {size}}}'
@@ -230,9 +230,9 @@ def test_first_documents_without_clusters(tmp_path: Path) -> None:
     file = tmp_path / SAMPLES["coref"].name
     file.write_text(documents + sound)
     data = {"train_data_path": str(file), "validation_data_path": str(file)}
-    assert check_config(FOLDER / "mini/coref.jsonnet", json.dumps(data)).problems == []
+    assert check_config(FOLDER / "coref.jsonnet", json.dumps(data)).problems == []
     file.write_text(bare)
-    checked = check_config(FOLDER / "mini/coref.jsonnet", json.dumps(data))
+    checked = check_config(FOLDER / "coref.jsonnet", json.dumps(data))
     assert "training needs gold answers" in checked.problems[0]
 
 
@@ -269,7 +269,7 @@ def test_sound_configs(overrides: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["a!b.txt", "(a)#b.txt", "a, b.txt", "[a].txt"])
 def test_a_path_that_exists_is_no_pattern_nor_member(name: str, tmp_path: Path) -> None:
     """Its content is read, and so are vectors with such a name."""
-    config = read_config(FOLDER / "mini" / "sst.jsonnet").as_dict(quiet=True)
+    config = read_config(FOLDER / "sst.jsonnet").as_dict(quiet=True)
     words = config["model"]["text_field_embedder"]["token_embedders"]["tokens"]
     vectors = tmp_path / f"vectors {name}"
     vectors.write_text("the 1.0 2.0\n")

@@ -40,7 +40,7 @@ def test_most_mistakes_are_named() -> None:
     assert len(stated) == len(MISTAKES) == 116
     unnamed = []
     for mistake in MISTAKES:
-        file = FOLDER / "mini" / f"{mistake.config}.jsonnet"
+        file = FOLDER / f"{mistake.config}.jsonnet"
         problems = check_config(file, json.dumps(mistake.changes)).problems
         assert "\n" not in "".join(problems)
         if not any(is_named(mistake, problem) for problem in problems):
@@ -56,5 +56,5 @@ def test_keys_that_belong_to_elmo_may_stay_without_it(
     task: str, overrides: dict[str, object]
 ) -> None:
     """And with ELMo at one place, where those of the other place have no effect."""
-    file = FOLDER / "mini" / f"{task}_elmo.jsonnet"
+    file = FOLDER / f"{task}_elmo.jsonnet"
     assert check_config(file, json.dumps(overrides)).problems == []

@@ -16,7 +16,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model, SimpleTagger
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.resources import DATA_VARIABLE, scale_folder
 from elmo_tasks.training.checks.training import describe
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
@@ -96,7 +96,7 @@ def test_the_paper_is_named_for_configs_of_its_models_alone(
 ) -> None:
     monkeypatch.setenv(DATA_VARIABLE, "/corpora")
     for scale in ("mini", "small", "paper"):
-        file = FOLDER / scale / "ner_elmo.jsonnet"
+        file = scale_folder(FOLDER, scale) / "ner_elmo.jsonnet"
         line = describe(read_config(file).as_dict(quiet=True), scale)
         assert line.startswith(f"scale {scale}: training on /")
         assert line.endswith("/paper/ner_elmo.jsonnet") == (scale != "paper")

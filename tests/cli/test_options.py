@@ -89,7 +89,7 @@ CALLS = [
         prints='"elmo_tasks_ner"',
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
-    Call("configs --copy {out}/configs", ("configs/mini/ner_elmo.jsonnet",)),
+    Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs --json", prints="ner_elmo"),
     Call("data bilm --json", prints="bilm/options.json"),
     Call("info --download-limit 1 --json", prints="torch"),

@@ -88,7 +88,7 @@ def test_blocks_run_or_give_a_reason(page: Path) -> None:
 )
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     shutil.copytree(ROOT / "training_config", tmp_path / "training_config")
-    shorten(tmp_path / "training_config" / "mini")
+    shorten(tmp_path / "training_config")
     (tmp_path / "fixtures").mkdir()
     for path in FIXTURES.iterdir():
         (tmp_path / "fixtures" / path.name).symlink_to(path)

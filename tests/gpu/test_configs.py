@@ -10,14 +10,14 @@ from tests.gpu.runs import trained
 
 CPU = torch.device("cpu")
 
-NAMES = sorted(path.name for path in resources.configs_root().glob("mini/*.jsonnet"))
+NAMES = sorted(path.name for path in resources.configs_root().glob("*.jsonnet"))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_steps_and_an_evaluation(
     name: str, configs: Path, tmp_path: Path, gpu: torch.device
 ) -> None:
-    config, amp = configs / "mini" / name, {"trainer.use_amp": True}
+    config, amp = configs / name, {"trainer.use_amp": True}
     expected = trained(config, tmp_path / "cpu", CPU)
     assert trained(config, tmp_path / "gpu", gpu) == pytest.approx(expected, rel=1e-4)
     found = trained(config, tmp_path / "amp", gpu, **amp)

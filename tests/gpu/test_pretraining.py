@@ -30,7 +30,7 @@ CPU = torch.device("cpu")
 def test_two_steps_and_an_evaluation(
     keys: dict[str, Any], rel: float, configs: Path, tmp_path: Path, gpu: torch.device
 ) -> None:
-    config = configs / "mini" / "bilm.jsonnet"
+    config = configs / "bilm.jsonnet"
     expected = trained(config, tmp_path / "cpu", CPU, **keys)
     assert trained(config, tmp_path / "gpu", gpu, **keys) == pytest.approx(
         expected, rel=rel
@@ -81,7 +81,7 @@ def test_a_resumed_run_is_an_uninterrupted_one(
     configs: Path, tmp_path: Path, gpu: torch.device
 ) -> None:
     """The checkpoint has the states that the model carries, and the random state."""
-    config = configs / "mini" / "bilm.jsonnet"
+    config = configs / "bilm.jsonnet"
     weights = []
     for name, parts in (("whole", [2]), ("resumed", [1, 2])):
         for epochs in parts:

@@ -69,7 +69,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(source, target)
         if name.startswith("fixtures/miniworld/"):
             target.write_bytes(cut(source))
-    shorten(folder / "training_config" / "mini")
+    shorten(folder / "training_config")
     return folder
 
 

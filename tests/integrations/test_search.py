@@ -18,7 +18,7 @@ optuna = pytest.importorskip("optuna", reason="tested by make test-adapters")
 
 __all__ = ["data_root", "environment"]
 
-CONFIG = """(import '%s/training_config/mini/ner_elmo.jsonnet') {
+CONFIG = """(import '%s/training_config/ner_elmo.jsonnet') {
   train_data_path: '%s',
   validation_data_path: '%s',
   trainer+: { num_epochs: 1 },

@@ -154,7 +154,7 @@ def paper_config(name: str) -> Any:
     """A config as it stands in `mini`, for the places of its classes."""
     from elmo_tasks.resources import configs_root
 
-    file = configs_root() / "mini" / f"{name}.jsonnet"
+    file = configs_root() / f"{name}.jsonnet"
     return read_config(file).as_dict(quiet=True)
 
 

@@ -193,7 +193,7 @@ def test_no_task_divides_a_document_an_article_or_a_sentence(task: str) -> None:
     What is trained on is read by the reader of the training data, what is aside by that
     of the validation data.
     """
-    config = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict()
+    config = read_config(ROOT / f"training_config/{task}.jsonnet").as_dict()
     train = DatasetReader.from_params(Params(config["dataset_reader"]))
     scoring = train
     if "validation_dataset_reader" in config:

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import CORPORA, located
-from elmo_tasks.resources import SCALES, configs_root
+from elmo_tasks.resources import SCALES, configs_root, scale_folder
 from elmo_tasks.settings import (
     Filled,
     Integer,
@@ -353,7 +353,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     """
     path = Path(file)
     if not path.is_file() and not path.suffix:
-        path = Path(find_embedded(str(file), "tables"))
+        path = Path(find_embedded(str(file), configs_root() / "tables"))
     if not path.is_file():
         hint = "`elmo-tasks configs` lists ours"
         raise InputError("no such table", file=path, hint=hint)
@@ -443,9 +443,8 @@ def _configs(table: Path, name: str, scale: str) -> list[Path]:
     Where the config of this name is looked up: beside the table and in the package.
     """
     file = f"{name}.jsonnet"
-    beside = table.parent.parent / scale / file
-    embedded = configs_root() / scale / file
-    return [beside.absolute(), embedded.absolute()]
+    roots = [table.parent.parent, configs_root()]
+    return [scale_folder(root, scale).absolute() / file for root in roots]
 
 
 def _first_file(candidates: list[Path]) -> Path | None:
