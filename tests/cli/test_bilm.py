@@ -72,57 +72,35 @@ def test_surprisal(
 ) -> None:
     """One row per token, whose sums are those of the perplexity that is printed."""
     text.write_text("the cook bakes .\n\nthe sailor bakes .\n")
-    out, sums = tmp_path / "out.tsv", tmp_path / "sums.tsv"
-    for state, options in (
-        ("reset", ("--state", "reset")),
-        ("carry", ("--batch-size", 1)),
-    ):
-        bilm("perplexity", text, "--model", run, *options)
-        expected = capsys.readouterr().out
-        files = ("--output", out, "--sentences", sums, "--force")
-        bilm("surprisal", text, "--model", run, "--state", state, *files)
-        assert capsys.readouterr().out == expected
-        header, *rows = rows_of(out)
-        assert header == [
-            "file",
-            "line",
-            "row",
-            "position",
-            "word",
-            "forward",
-            "backward",
-            "oov",
-        ]
-        assert {row[0] for row in rows} == {str(text)}
-        assert [row[1:5] + row[7:] for row in rows] == [
-            ["1", "0", "0", "<S>", "0"],
-            ["1", "0", "1", "the", "0"],
-            ["1", "0", "2", "cook", "0"],
-            ["1", "0", "3", "bakes", "0"],
-            ["1", "0", "4", ".", "0"],
-            ["1", "0", "5", "</S>", "0"],
-            ["3", "2", "0", "<S>", "0"],
-            ["3", "2", "1", "the", "0"],
-            ["3", "2", "2", "sailor", "1"],
-            ["3", "2", "3", "bakes", "0"],
-            ["3", "2", "4", ".", "0"],
-            ["3", "2", "5", "</S>", "0"],
-        ]
-        forward = [float(row[5]) for row in rows if row[5]]
-        backward = [float(row[6]) for row in rows if row[6]]
-        assert len(forward) == len(backward) == 10
-        *_, line = expected.splitlines()
-        perplexities = [float(cell) for cell in line.split()[2:4]]
-        found = [2 ** (sum(bits) / 10) for bits in (forward, backward)]
-        assert found == pytest.approx(perplexities, abs=5e-4)
-        header, *rows = rows_of(sums)
+    expected = []
+    for line, word in (("1", "cook"), ("3", "sailor")):
+        for position, token in enumerate(["<S>", "the", word, "bakes", ".", "</S>"]):
+            known = "1" if token == "sailor" else "0"
+            place = [str(text), line, str(int(line) - 1), str(position)]
+            expected.append([*place, token, known])
+    files = ("--output", tmp_path / "out.tsv", "--sentences", tmp_path / "sums.tsv")
+    for state, options in (("reset", ("--state", "reset")), ("carry", ())):
+        bilm("perplexity", text, "--model", run, "--batch-size", 1, *options)
+        printed = capsys.readouterr().out
+        bilm("surprisal", text, "--model", run, "--state", state, *files, "--force")
+        assert capsys.readouterr().out == printed
+        header, *rows = rows_of(tmp_path / "out.tsv")
+        assert header[:5] == ["file", "line", "row", "position", "word"]
+        assert header[5:] == ["forward", "backward", "oov"]
+        assert [row[:5] + row[7:] for row in rows] == expected
+        header, *sums = rows_of(tmp_path / "sums.tsv")
         assert header == ["file", "line", "row", "words", "oov", "forward", "backward"]
-        assert [row[:5] for row in rows] == [
+        assert [row[:5] for row in sums] == [
             [str(text), "1", "0", "4", "0"],
             [str(text), "3", "2", "4", "1"],
         ]
-        assert sum([float(row[5]) for row in rows]) == pytest.approx(sum(forward))
-        assert sum([float(row[6]) for row in rows]) == pytest.approx(sum(backward))
+        perplexities = printed.splitlines()[-1].split()[2:4]
+        for column, perplexity in zip((5, 6), perplexities, strict=True):
+            bits = [float(row[column]) for row in rows if row[column]]
+            assert len(bits) == 10
+            assert sum([float(row[column]) for row in sums]) == pytest.approx(sum(bits))
+            found = 2 ** (sum(bits) / 10)
+            assert found == pytest.approx(float(perplexity), abs=5e-4)
 
 
 def test_surprisal_of_several_files(
