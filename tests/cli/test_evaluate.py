@@ -15,56 +15,25 @@ from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, SAMPLES
 
-
-def columns(file: str, kept: slice, *added: str) -> str:
-    """A column file with these columns of each word's line, and others."""
-    lines = []
-    for line in (FIXTURES / file).read_text().splitlines():
-        if line and not line.startswith("#"):
-            row = line.split()[kept]
-            row.extend(added)
-            line = "\t".join(row)
-        lines.append(f"{line}\n")
-    return "".join(lines)
-
-
-def without_answers() -> str:
-    data = json.loads((FIXTURES / "squad/dev-v1.1.json").read_text())
-    for article in data["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                question["answers"] = []
-    return json.dumps(data)
-
-
-def without_labels() -> str:
-    lines = []
-    for line in (FIXTURES / "snli/snli_1.0_train.jsonl").read_text().splitlines():
-        pair = json.loads(line)
-        del pair["gold_label"]
-        lines.append(json.dumps(pair) + "\n")
-    return "".join(lines)
-
-
+SQUAD = """
+{"data": [{"paragraphs": [{"context": "The ferry left.", "qas": [
+  {"id": "or-1", "question": "What left?", "answers": []}]}]}]}
+"""
 CORPORA = {
-    "ner, words only": ("ner", columns("ner/eng.bio", slice(1)), ":3: "),
+    "ner, words only": ("ner", "Mira\nleft\n", ":1: "),
     "sst, one label": (
         "sst",
         "(3 (2 It) (3 works))\n(3 (2 It) (works))\n",
         ":2: .*works'",
     ),
-    "squad": ("squad", without_answers(), "or-1"),
-    "snli": ("snli", without_labels(), "nothing to score"),
-    "srl, no arguments": (
-        "srl",
-        columns("srl/tale.v4_gold_conll", slice(11), "-"),
-        ":2: ",
-    ),
-    "coref": (
-        "coref",
-        columns("coref/stories.gold_conll", slice(-1), "-"),
+    "squad": ("squad", SQUAD, "or-1"),
+    "snli": (
+        "snli",
+        '{"sentence1": "A dog barks .", "sentence2": "It sleeps ."}\n',
         "nothing to score",
     ),
+    "srl, no arguments": ("srl", "d 0 0 sails VBZ * sail 01 - - * -\n", ":1: "),
+    "coref": ("coref", "d 0 0 She PRP * - - - - * -\n", "nothing to score"),
 }
 
 

@@ -105,8 +105,6 @@ def test_probes(shown: Any, tmp_path: Path) -> None:
     near = shown("probe", "neighbors", "bakes", "--corpus", corpus, *model).document
     assert near["source"]["words"][near["source"]["position"]] == "bakes"
     assert near["neighbors"][0]["number"] == 2 and near["words"] is None
-    short = tmp_path / "short.conllu"
-    short.write_text(POS.read_text("utf-8").split("\n\n")[0] + "\n\n", "utf-8")
-    pos = shown("probe", "pos", POS, short, *model)
+    pos = shown("probe", "pos", POS, FIXTURES / "pos/train.conllu", *model)
     last = pos.document["rows"][-1]
     assert f"{last['name']}" in pos.text and f"{last['accuracy']:.1f}" in pos.text

@@ -386,84 +386,57 @@ PREDICT = (
     "--include-package collections",
 )
 """
-The options of a trained model. None, each alone and all are tried: so each two, in all
-ways.
+The options of a trained model. No option, each alone and all are tried: of each two,
+none, one, the other and both.
 """
 
-SOURCES = ("{archive}", "{run}")
 
-
-@pytest.fixture(scope="module")
-def expected_scores(
-    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, float]:
-    """The scores of the archive without options."""
-    file = tmp_path_factory.mktemp("scores") / "scores.json"
-    elmo_tasks("evaluate", places["archive"], places["data"], "--output-file", file)
-    scores: dict[str, float] = json.loads(file.read_text())
-    return scores
-
-
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("options", ["", *EVALUATE, " ".join(EVALUATE)])
-def test_evaluate_scores_the_same_with_any_options(
-    source: str,
-    options: str,
-    places: dict[str, str],
-    expected_scores: dict[str, float],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run_call(Call(f"evaluate {source} {{data}} {options}"), places, tmp_path)
-    printed = capsys.readouterr().out
-    scores = json.loads(printed[printed.index("{") :])
-    assert scores == pytest.approx(expected_scores, abs=1e-5)
-    if "--output-file" in options:
-        assert json.loads((tmp_path / "scores.json").read_text()) == scores
-    if "--predictions-output-file" in options:
-        assert (tmp_path / "predictions").stat().st_size > 0
-
-
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("options", ["", *PREDICT, " ".join(PREDICT)])
-def test_predict_predicts_the_same_with_any_options(
-    source: str,
-    options: str,
-    places: dict[str, str],
-    expected_tags: dict[str, list[list[str]]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    file = "inputs"
-    if "--use-dataset-reader" in options:
-        file = "data"
-    run_call(Call(f"predict {source} {{{file}}} {options}"), places, tmp_path)
-    lines = capsys.readouterr().out.splitlines()
-    if "--output-file" in options:
-        assert not lines
-        lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
-    elif "--silent" in options:
-        assert not lines
-        return
-    assert [json.loads(line)["tags"] for line in lines] == expected_tags[file]
-
-
-@pytest.fixture(scope="module")
-def expected_tags(
-    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[list[str]]]:
-    """
-    The predicted tags of each sentence, without other options, for both kinds of files.
-    """
-    folder = tmp_path_factory.mktemp("tags")
-    found = {}
-    for file, option in (("inputs", []), ("data", ["--use-dataset-reader"])):
-        out = folder / f"{file}.jsonl"
-        options = ["--output-file", out] + option
-        elmo_tasks("predict", places["archive"], places[file], *options)
-        lines = out.read_text().splitlines()
-        found[file] = [json.loads(line)["tags"] for line in lines]
+def trained(command: str, options: tuple[str, ...]) -> list[str]:
+    """Commands with an archive and with its run: no option, each alone, and all."""
+    found = []
+    for model in ("{archive}", "{run}"):
+        for chosen in ("", *options, " ".join(options)):
+            file = "{data}"
+            if command == "predict" and "--use-dataset-reader" not in chosen:
+                file = "{inputs}"
+            found.append(f"{command} {model} {file} {chosen}")
     return found
+
+
+def test_evaluate_scores_the_same_with_any_options(
+    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[dict[str, float]] = []
+    for number, line in enumerate(trained("evaluate", EVALUATE)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        run_call(Call(line), places, out)
+        printed = capsys.readouterr().out
+        found.append(json.loads(printed[printed.index("{") :]))
+        assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        if "--output-file" in line:
+            assert json.loads((out / "scores.json").read_text()) == found[-1]
+        if "--predictions-output-file" in line:
+            assert (out / "predictions").stat().st_size > 0
+
+
+def test_predict_predicts_the_same_with_any_options(
+    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected: dict[str, list[list[str]]] = {}
+    for number, line in enumerate(trained("predict", PREDICT)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        run_call(Call(line), places, out)
+        lines = capsys.readouterr().out.splitlines()
+        if "--output-file" in line:
+            assert not lines
+            lines = (out / "predictions.jsonl").read_text().splitlines()
+        elif "--silent" in line:
+            assert not lines
+            continue
+        tags = [json.loads(answer)["tags"] for answer in lines]
+        assert tags == expected.setdefault(line.split()[2], tags), line
 
 
 def commands() -> list[str]:

@@ -111,39 +111,6 @@ def test_lists_of_words(
             assert vectors.tokens(0) == ["New York", "."]
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
-    """That of the same sentences as text, with the cells of their rows."""
-    text = tmp_path / "x.txt"
-    text.write_text("\n".join([" ".join(words) for words in WORDS]))
-    model = ("--model", folder / "run")
-    outputs = ("--output", tmp_path / "a", "--sentences", tmp_path / "b", "--force")
-    elmo_tasks("bilm", "surprisal", text, *model, *outputs)
-    names = ("word", "position", "forward", "backward", "oov")
-    expected = [[row[name] for name in names] for row in rows_of(tmp_path / "a")]
-    options = (
-        "--column",
-        "sentence",
-        "--tokenizer",
-        "basic",
-        "--keep",
-        "item,condition",
-    )
-    elmo_tasks("bilm", "surprisal", folder / f"x/x{kind}", *model, *options, *outputs)
-    rows = rows_of(tmp_path / "a")
-    assert [[row[name] for name in names] for row in rows] == expected
-    kept = [("1", "a")] * 10 + [("2", r"b\tc")] * 8
-    assert [(row["item"], row["condition"]) for row in rows] == kept
-    rows = rows_of(tmp_path / "b")
-    keys = ("row", "words", "item", "condition")
-    assert [tuple(row[key] for key in keys) for row in rows] == [
-        ("0", "8", "1", "a"),
-        ("1", "6", "2", r"b\tc"),
-        ("2", "0", "3", ""),
-    ]
-    assert (rows[2]["forward"], rows[2]["backward"]) == ("0.000000", "0.000000")
-
-
 ROWS = ["the cook bakes", "", "the\n\ncook", "the cook bakes", ' "the" ', "the", " "]
 """Equal ones, an empty one, one of several lines."""
 
@@ -154,7 +121,7 @@ def test_rows_are_numbered_as_in_a_data_frame(
     folder: Path, tmp_path: Path, kind: str, state: str
 ) -> None:
     """Also behind blank lines; equal rows stay apart."""
-    frame = pandas.DataFrame({"id": 1, "t": ROWS})
+    frame = pandas.DataFrame({"id": "b\tc", "t": ROWS})
     file = tmp_path / f"x{kind}"
     if kind == ".parquet":
         frame.to_parquet(file)
@@ -175,7 +142,8 @@ def test_rows_are_numbered_as_in_a_data_frame(
     assert len(sums) == len(ROWS)
     for number, row in enumerate(sums):
         words = len(ROWS[number].split())
-        assert (row["row"], row["id"], row["words"]) == (str(number), "1", str(words))
+        cells = (row["row"], row["id"], row["words"])
+        assert cells == (str(number), r"b\tc", str(words))
         of_words = bits.pop(row["row"], [])
         assert len(of_words) == (words + 2 if words else 0)
         assert sum(of_words) == pytest.approx(float(row["forward"]), abs=1e-4)
@@ -305,14 +273,3 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=problem):
             elmo_tasks(*call)
         assert not out.exists()
-
-
-@pytest.mark.parametrize("kind", [".csv", ".tsv"])
-def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
-    out = tmp_path / "out"
-    options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
-    elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "--output", out, *options)
-    with pytest.raises(InputError, match=rf"x\{kind}: expected one column 'text', got"):
-        elmo_tasks(
-            "bilm", "prepare", folder / f"x/x{kind}", "--output", tmp_path / "other"
-        )
