@@ -70,59 +70,34 @@ def rows_of(file: Path) -> list[list[str]]:
 def test_surprisal(
     run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One row per token, whose sums are those of the perplexity that is printed."""
+    """One row per token; what is printed is the perplexity of their sums."""
     text.write_text("the cook bakes .\n\nthe sailor bakes .\n")
-    out, sums = tmp_path / "out.tsv", tmp_path / "sums.tsv"
-    for state, options in (
-        ("reset", ("--state", "reset")),
-        ("carry", ("--batch-size", 1)),
-    ):
-        bilm("perplexity", text, "--model", run, *options)
-        expected = capsys.readouterr().out
-        files = ("--output", out, "--sentences", sums, "--force")
-        bilm("surprisal", text, "--model", run, "--state", state, *files)
-        assert capsys.readouterr().out == expected
-        header, *rows = rows_of(out)
-        assert header == [
-            "file",
-            "line",
-            "row",
-            "position",
-            "word",
-            "forward",
-            "backward",
-            "oov",
-        ]
-        assert {row[0] for row in rows} == {str(text)}
-        assert [row[1:5] + row[7:] for row in rows] == [
-            ["1", "0", "0", "<S>", "0"],
-            ["1", "0", "1", "the", "0"],
-            ["1", "0", "2", "cook", "0"],
-            ["1", "0", "3", "bakes", "0"],
-            ["1", "0", "4", ".", "0"],
-            ["1", "0", "5", "</S>", "0"],
-            ["3", "2", "0", "<S>", "0"],
-            ["3", "2", "1", "the", "0"],
-            ["3", "2", "2", "sailor", "1"],
-            ["3", "2", "3", "bakes", "0"],
-            ["3", "2", "4", ".", "0"],
-            ["3", "2", "5", "</S>", "0"],
-        ]
-        forward = [float(row[5]) for row in rows if row[5]]
-        backward = [float(row[6]) for row in rows if row[6]]
-        assert len(forward) == len(backward) == 10
-        *_, line = expected.splitlines()
-        perplexities = [float(cell) for cell in line.split()[2:4]]
-        found = [2 ** (sum(bits) / 10) for bits in (forward, backward)]
-        assert found == pytest.approx(perplexities, abs=5e-4)
-        header, *rows = rows_of(sums)
+    expected = []
+    for line, word in (("1", "cook"), ("3", "sailor")):
+        for position, token in enumerate(["<S>", "the", word, "bakes", ".", "</S>"]):
+            known = "1" if token == "sailor" else "0"
+            place = [str(text), line, str(int(line) - 1), str(position)]
+            expected.append([*place, token, known])
+    files = ("--output", tmp_path / "out.tsv", "--sentences", tmp_path / "sums.tsv")
+    for state, options in (("reset", ("--state", "reset")), ("carry", ())):
+        bilm("perplexity", text, "--model", run, "--batch-size", 1, *options)
+        printed = capsys.readouterr().out
+        bilm("surprisal", text, "--model", run, "--state", state, *files, "--force")
+        assert capsys.readouterr().out == printed
+        header, *rows = rows_of(tmp_path / "out.tsv")
+        assert header[:5] == ["file", "line", "row", "position", "word"]
+        assert header[5:] == ["forward", "backward", "oov"]
+        assert [row[:5] + row[7:] for row in rows] == expected
+        header, *sums = rows_of(tmp_path / "sums.tsv")
         assert header == ["file", "line", "row", "words", "oov", "forward", "backward"]
-        assert [row[:5] for row in rows] == [
+        assert [row[:5] for row in sums] == [
             [str(text), "1", "0", "4", "0"],
             [str(text), "3", "2", "4", "1"],
         ]
-        assert sum([float(row[5]) for row in rows]) == pytest.approx(sum(forward))
-        assert sum([float(row[6]) for row in rows]) == pytest.approx(sum(backward))
+        for column in (5, 6):
+            bits = [float(row[column]) for row in rows if row[column]]
+            assert len(bits) == 10
+            assert sum([float(row[column]) for row in sums]) == pytest.approx(sum(bits))
 
 
 def test_surprisal_of_several_files(
@@ -254,27 +229,26 @@ PAIRS = [
 
 
 def test_score(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bits of a pair are those of surprisal."""
     file, out = tmp_path / "pairs.jsonl", tmp_path / "pairs.tsv"
     file.write_text("\n".join([json.dumps(pair) for pair in PAIRS]) + "\n")
     bilm("score", "--pairs", file, "--model", run, "--output", out)
-    first, header, *lines = capsys.readouterr().out.splitlines()
+    first, _, *lines = capsys.readouterr().out.splitlines()
     assert first == f"weights of {run / 'best.th'}, 7 words; guessing has 50 %"
-    assert header.split()[:5] == ["pairs", "forward", "95", "%", "interval"]
     assert [line.split()[-1] for line in lines] == ["a", "b", "all", "<UNK>"]
-    tie = "1    50.00    5.46 - 94.54    50.00    5.46 - 94.54    50.00    5.46 - 94.54"
-    assert lines[1].split() == [*tie.split(), "1", "0.00", "b"]
+    tie = ["50.00", "5.46", "-", "94.54"]
+    assert lines[1].split() == ["1", *tie, *tie, *tie, "1", "0.00", "b"]
     _, *rows = rows_of(out)
     assert [row[:5] for row in rows] == [
         [str(file), "1", "0", "a", "1"],
         [str(file), "2", "1", "b", "0"],
     ]
-    good = tmp_path / "good.txt"
-    good.write_text("the cook bakes .\nthe sailor .\n")
-    sums = tmp_path / "sums.tsv"
-    words = ("--output", tmp_path / "words.tsv")
-    bilm("surprisal", good, "--model", run, *words, "--sentences", sums)
-    _, first_row, second_row = rows_of(sums)
-    assert rows[0][5:] == [first_row[5], second_row[5], first_row[6], second_row[6]]
+    text, sums = tmp_path / "text.txt", tmp_path / "sums.tsv"
+    text.write_text("the cook bakes .\nthe sailor .\n")
+    outputs = ("--output", tmp_path / "words.tsv", "--sentences", sums)
+    bilm("surprisal", text, "--model", run, *outputs)
+    _, good, bad = rows_of(sums)
+    assert rows[0][5:] == [good[5], bad[5], good[6], bad[6]]
     file.write_text(json.dumps(PAIRS[0]) + "\nnothing\n")
     with pytest.raises(InputError, match="pairs.jsonl:2: expected a JSON object"):
         bilm("score", "--pairs", file, "--model", run, "--output", out, "--force")

@@ -1,8 +1,6 @@
 """`elmo-tasks data`: what is there, official names."""
 
 import shutil
-import subprocess
-import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from elmo_tasks import resources
 from elmo_tasks.cli import data
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.formats.annotation.ontonotes import read_documents
-from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.text.text_files import open_text
 from tests.tiny import FIXTURES, SAMPLES
 
@@ -23,39 +20,6 @@ def _touch(root: Path, *names: str) -> None:
     for name in names:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
-
-
-def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
-    _touch(
-        tmp_path,
-        "conll-2012/v4/data/train/data/english/annotations/nw/a.v4_gold_conll",
-        "conll-2012/v4/data/train/data/arabic/annotations/nw/b.v4_gold_conll",
-        "coref/dev.english.v4_gold_conll",
-        "snli/snli_1.0/snli_1.0_dev.jsonl",
-        "sst/dev.txt",
-        "sst/trees/dev.txt",
-        "lm/training-monolingual.tokenized.shuffled/news.en-00001-of-00100",
-        "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
-        "vectors/turian.50d.txt",
-    )
-    for split in ("development", "test", "conll-2012-test"):
-        folder = f"{ONTONOTES}/{split}/data/english/annotations/nw/wsj/00"
-        _touch(tmp_path, f"{folder}/a.gold_conll")
-    for name, official in {
-        "srl/train": "conll-2012/v4/data/train/data/english",
-        "coref/train.gold_conll": "conll-2012/v4/data/train/data/english",
-        "coref/dev.gold_conll": "coref/dev.english.v4_gold_conll",
-        "srl/development": f"{ONTONOTES}/development/data/english",
-        "srl/test": f"{ONTONOTES}/conll-2012-test/data/english",
-        "coref/test.gold_conll": f"{ONTONOTES}/conll-2012-test/data/english",
-        "snli/snli_1.0_dev.jsonl": "snli/snli_1.0/snli_1.0_dev.jsonl",
-        "sst/dev.txt": "sst/dev.txt",
-        "sst/train.txt": "sst/train.txt",
-        "lm/train.*.txt*": "lm/training-monolingual.tokenized.shuffled/news.en-000[0-9][0-9]-of-00100",
-        "bilm/options.json": "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
-    }.items():
-        assert located(tmp_path / name) == str(tmp_path / official)
-    assert located("sst/dev.txt") == "sst/dev.txt"
 
 
 @pytest.mark.parametrize("parent", ["", "srl/", "coref/"])
@@ -69,37 +33,6 @@ def test_the_public_release_of_ontonotes_is_read(
     (root / "tale.gold_conll").write_bytes(sample)
     for name in ("srl/train", "coref/train.gold_conll"):
         assert len(list(read_documents(tmp_path / name))) == 2
-
-
-LOCATED = """
-import sys
-from elmo_tasks.formats.corpora import located
-from tests.tiny import SAMPLES
-files = sys.argv[1:]
-before = [located(file) for file in files]
-import elmo_tasks.tasks
-assert [located(file) for file in files] == before
-print("\\n".join(before))
-"""
-
-
-@pytest.mark.slow
-def test_paths_do_not_depend_on_what_is_imported(tmp_path: Path) -> None:
-    files = {
-        "snli/snli_1.0_dev.jsonl": "snli_1.0/snli_1.0_dev.jsonl",
-        "sst/dev.txt": "trees/dev.txt",
-        "ner/eng.train": "conll2003/eng.train",
-        "srl/development": f"{ONTONOTES}/development/data/english",
-        "coref/test.gold_conll": f"{ONTONOTES}/conll-2012-test/data/english",
-    }
-    for official in files.values():
-        _touch(tmp_path, f"{official}/x")
-    command = [sys.executable, "-c", LOCATED]
-    command += [str(tmp_path / name) for name in files]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    expected = [str(tmp_path / official) for official in files.values()]
-    assert ended.stdout.split("\n")[:-1] == expected
 
 
 def test_a_config_reads_the_release(

@@ -1,6 +1,6 @@
 """
 Each option of each command, as `--help` lists it, runs on a trained model: with the
-archive and with the run's folder, and in all pairs.
+archive and with the run's folder, alone and with others.
 """
 
 import json
@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +41,6 @@ SERVE = (
     " --allow-host elmo"
     " --examples {inputs}"
     " --allow-downloads --download-limit 1 --include-package collections"
-)
-
-ON_RAY = (
-    "elmo {text} {out}/vectors --ray {cluster} --model {bilm}",
-    "ablate {table} -s {out}/table --ray {cluster} --rows baseline",
 )
 
 
@@ -371,28 +365,6 @@ def test_a_server(places: dict[str, str]) -> None:
     assert ready["ready"] and ready["models"] == ["run", "again"]
 
 
-def test_commands_on_a_ray_cluster(
-    places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ray = pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
-    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    size = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
-    cluster = Cluster(True, head_node_args={"include_dashboard": False, **size})
-    try:
-        for number, line in enumerate(ON_RAY):
-            out = tmp_path / str(number)
-            out.mkdir()
-            run_call(Call(line), {**places, "cluster": cluster.address}, out)
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
-    assert len(list((tmp_path / "0" / "vectors").glob("*.parquet"))) == 1
-    assert (tmp_path / "1" / "table" / "results.jsonl").stat().st_size > 0
-
-
 EVALUATE = (
     "--weights-file {weights}",
     "--device cpu --allow-downloads --download-limit 1",
@@ -413,108 +385,58 @@ PREDICT = (
     "--predictor elmo_tasks_ner",
     "--include-package collections",
 )
-"""The options of a trained model, of which each pair is tried."""
+"""
+The options of a trained model. No option, each alone and all are tried: of each two,
+none, one, the other and both.
+"""
 
-SOURCES = ("{archive}", "{run}")
 
-
-def pairs(options: tuple[str, ...]) -> list[str]:
-    """
-    Texts of some of the options: none of them, and so many that of each two, both, one
-    and none are in as many. This is the orthogonal array of Rao (1947) for 2^k rows.
-    """
-    rows = 1
-    while rows <= len(options):
-        rows *= 2
+def trained(command: str, options: tuple[str, ...]) -> list[str]:
+    """Commands with an archive and with its run: no option, each alone, and all."""
     found = []
-    for row in range(rows):
-        chosen = []
-        for column, option in enumerate(options, 1):
-            if (row & column).bit_count() % 2:
-                chosen.append(option)
-        found.append(" ".join(chosen))
+    for model in ("{archive}", "{run}"):
+        for chosen in ("", *options, " ".join(options)):
+            file = "{data}"
+            if command == "predict" and "--use-dataset-reader" not in chosen:
+                file = "{inputs}"
+            found.append(f"{command} {model} {file} {chosen}")
     return found
 
 
-def test_each_pair_of_options_is_tried_in_all_ways() -> None:
-    for options in (EVALUATE, PREDICT):
-        texts = pairs(options)
-        for first, second in combinations(options, 2):
-            ways = {(first in text, second in text) for text in texts}
-            assert len(ways) == 4
-
-
-@pytest.fixture(scope="module")
-def expected_scores(
-    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, float]:
-    """The scores of the archive without options."""
-    file = tmp_path_factory.mktemp("scores") / "scores.json"
-    elmo_tasks("evaluate", places["archive"], places["data"], "--output-file", file)
-    scores: dict[str, float] = json.loads(file.read_text())
-    return scores
-
-
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("options", pairs(EVALUATE))
 def test_evaluate_scores_the_same_with_any_options(
-    source: str,
-    options: str,
-    places: dict[str, str],
-    expected_scores: dict[str, float],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_call(Call(f"evaluate {source} {{data}} {options}"), places, tmp_path)
-    printed = capsys.readouterr().out
-    scores = json.loads(printed[printed.index("{") :])
-    assert scores == pytest.approx(expected_scores, abs=1e-5)
-    if "--output-file" in options:
-        assert json.loads((tmp_path / "scores.json").read_text()) == scores
-    if "--predictions-output-file" in options:
-        assert (tmp_path / "predictions").stat().st_size > 0
+    found: list[dict[str, float]] = []
+    for number, line in enumerate(trained("evaluate", EVALUATE)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        run_call(Call(line), places, out)
+        printed = capsys.readouterr().out
+        found.append(json.loads(printed[printed.index("{") :]))
+        assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        if "--output-file" in line:
+            assert json.loads((out / "scores.json").read_text()) == found[-1]
+        if "--predictions-output-file" in line:
+            assert (out / "predictions").stat().st_size > 0
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("options", pairs(PREDICT))
 def test_predict_predicts_the_same_with_any_options(
-    source: str,
-    options: str,
-    places: dict[str, str],
-    expected_tags: dict[str, list[list[str]]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = "inputs"
-    if "--use-dataset-reader" in options:
-        file = "data"
-    run_call(Call(f"predict {source} {{{file}}} {options}"), places, tmp_path)
-    lines = capsys.readouterr().out.splitlines()
-    if "--output-file" in options:
-        assert not lines
-        lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
-    elif "--silent" in options:
-        assert not lines
-        return
-    assert [json.loads(line)["tags"] for line in lines] == expected_tags[file]
-
-
-@pytest.fixture(scope="module")
-def expected_tags(
-    places: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[list[str]]]:
-    """
-    The predicted tags of each sentence, without other options, for both kinds of files.
-    """
-    folder = tmp_path_factory.mktemp("tags")
-    found = {}
-    for file, option in (("inputs", []), ("data", ["--use-dataset-reader"])):
-        out = folder / f"{file}.jsonl"
-        options = ["--output-file", out] + option
-        elmo_tasks("predict", places["archive"], places[file], *options)
-        lines = out.read_text().splitlines()
-        found[file] = [json.loads(line)["tags"] for line in lines]
-    return found
+    expected: dict[str, list[list[str]]] = {}
+    for number, line in enumerate(trained("predict", PREDICT)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        run_call(Call(line), places, out)
+        lines = capsys.readouterr().out.splitlines()
+        if "--output-file" in line:
+            assert not lines
+            lines = (out / "predictions.jsonl").read_text().splitlines()
+        elif "--silent" in line:
+            assert not lines
+            continue
+        tags = [json.loads(answer)["tags"] for answer in lines]
+        assert tags == expected.setdefault(line.split()[2], tags), line
 
 
 def commands() -> list[str]:
@@ -533,7 +455,7 @@ def commands() -> list[str]:
 
 def used_options(command: str) -> set[str]:
     """The options that the calls of this file use with a command."""
-    lines = [call.line for call in CALLS] + list(ON_RAY) + [SERVE]
+    lines = [call.line for call in CALLS] + [SERVE]
     texts = [line for line in lines if Call(line).command == command]
     if command == "evaluate":
         texts += EVALUATE
@@ -554,4 +476,5 @@ def test_no_option_is_left_out(
     assert ended.value.code == 0
     documented = set(OPTION.findall(capsys.readouterr().out)) - {"--help"}
     documented -= {"--quiet", "--verbose"}  # tests/cli/test_verbosity.py
+    documented -= {"--ray"}  # tests/cli/test_ray.py, tests/docs/test_scale.py
     assert documented - used_options(command) == set()

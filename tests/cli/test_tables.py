@@ -7,7 +7,6 @@ import csv
 import gzip
 import json
 import logging
-from functools import partial
 from pathlib import Path
 
 import pandas
@@ -62,21 +61,20 @@ def rows_of(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_table_is_no_text(folder: Path, tmp_path: Path, kind: str) -> None:
-    file = folder / f"x/x{kind}"
+def test_a_table_is_no_text(folder: Path, tmp_path: Path) -> None:
+    file = folder / "x/x.csv"
     out = tmp_path / "out"
-    for command in (
-        ("elmo", file, out, *bilm(folder)),
-        ("elmo", file, out, *bilm(folder), "--input-format", "text"),
-        ("elmo", file, out, *bilm(folder), "--tokenizer", "basic"),
-        ("static", file, "--output", out, *bilm(folder)),
-        ("bilm", "surprisal", file, "--output", out, "--model", folder / "run"),
+    run = ("--model", folder / "run")
+    for command, option in (
+        (("elmo", file, out, *bilm(folder)), "--column"),
+        (("elmo", file, out, *bilm(folder), "--input-format", "text"), "--column"),
+        (("elmo", file, out, *bilm(folder), "--tokenizer", "basic"), "--column"),
+        (("static", file, "--output", out, *bilm(folder)), "--column"),
+        (("bilm", "surprisal", file, "--output", out, *run), "--column"),
+        (("bilm", "perplexity", file, *run), "--text-field"),
     ):
-        with pytest.raises(InputError, match=rf"x\{kind}: expected text, .*--column"):
+        with pytest.raises(InputError, match=rf"x\.csv: expected text, .*{option}"):
             elmo_tasks(*command)
-    with pytest.raises(InputError, match=rf"x\{kind}: expected text, .*--text-field"):
-        elmo_tasks("bilm", "perplexity", file, "--model", folder / "run")
     assert not out.exists()
 
 
@@ -113,57 +111,17 @@ def test_lists_of_words(
             assert vectors.tokens(0) == ["New York", "."]
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_surprisal(folder: Path, tmp_path: Path, kind: str) -> None:
-    """That of the same sentences as text, with the cells of their rows."""
-    text = tmp_path / "x.txt"
-    text.write_text("\n".join([" ".join(words) for words in WORDS]))
-    model = ("--model", folder / "run")
-    outputs = ("--output", tmp_path / "a", "--sentences", tmp_path / "b", "--force")
-    elmo_tasks("bilm", "surprisal", text, *model, *outputs)
-    names = ("word", "position", "forward", "backward", "oov")
-    expected = [[row[name] for name in names] for row in rows_of(tmp_path / "a")]
-    options = (
-        "--column",
-        "sentence",
-        "--tokenizer",
-        "basic",
-        "--keep",
-        "item,condition",
-    )
-    elmo_tasks("bilm", "surprisal", folder / f"x/x{kind}", *model, *options, *outputs)
-    rows = rows_of(tmp_path / "a")
-    assert [[row[name] for name in names] for row in rows] == expected
-    kept = [("1", "a")] * 10 + [("2", r"b\tc")] * 8
-    assert [(row["item"], row["condition"]) for row in rows] == kept
-    rows = rows_of(tmp_path / "b")
-    keys = ("row", "words", "item", "condition")
-    assert [tuple(row[key] for key in keys) for row in rows] == [
-        ("0", "8", "1", "a"),
-        ("1", "6", "2", r"b\tc"),
-        ("2", "0", "3", ""),
-    ]
-    assert (rows[2]["forward"], rows[2]["backward"]) == ("0.000000", "0.000000")
-
-
 ROWS = ["the cook bakes", "", "the\n\ncook", "the cook bakes", ' "the" ', "the", " "]
 """Equal ones, an empty one, one of several lines."""
-
-READERS = {
-    ".csv": pandas.read_csv,
-    ".tsv": partial(pandas.read_csv, sep="\t"),
-    ".jsonl": partial(pandas.read_json, lines=True),
-    ".parquet": pandas.read_parquet,
-}
 
 
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("state", ["reset", "carry"])
-def test_rows_are_those_of_pandas(
+def test_rows_are_numbered_as_in_a_data_frame(
     folder: Path, tmp_path: Path, kind: str, state: str
 ) -> None:
-    """Also behind blank lines; grouped by them, equal keys stay apart."""
-    frame = pandas.DataFrame({"id": 1, "t": ROWS})
+    """Also behind blank lines; equal rows stay apart."""
+    frame = pandas.DataFrame({"id": "b\tc", "t": ROWS})
     file = tmp_path / f"x{kind}"
     if kind == ".parquet":
         frame.to_parquet(file)
@@ -174,22 +132,22 @@ def test_rows_are_those_of_pandas(
         frame.to_csv(file, index=False, sep="," if kind == ".csv" else "\t")
         head, first, rest = file.read_text().split("\n", 2)
         file.write_text("\n".join([head, "", first, "", "  ", rest]))
-    words, sums = tmp_path / "words.tsv", tmp_path / "sums.tsv"
     options = ("--column", "t", "--keep", "id", "--model", folder / "run")
-    outputs = ("--output", words, "--sentences", sums, "--state", state)
-    elmo_tasks("bilm", "surprisal", file, *options, *outputs)
-    read = READERS[kind](file)
-    found = pandas.read_csv(sums, sep="\t", quoting=csv.QUOTE_NONE)
-    assert list(found["row"]) == list(read.index) == list(range(len(ROWS)))
-    texts = read["t"].fillna("").str.split()
-    assert list(found["words"]) == list(texts.str.len())
-    table = pandas.read_csv(words, sep="\t", quoting=csv.QUOTE_NONE)
-    by_row = table.groupby(["row", "id"])["forward"].sum()
-    for (row, _), total in by_row.items():
-        assert total == pytest.approx(found["forward"][row], abs=1e-4)
-        assert len(table[table["row"] == row]) == found["words"][row] + 2
-    if state == "reset":
-        assert by_row[0, 1] == pytest.approx(by_row[3, 1])
+    outputs = ("--output", tmp_path / "words", "--sentences", tmp_path / "sums")
+    elmo_tasks("bilm", "surprisal", file, *options, *outputs, "--state", state)
+    bits: dict[str, list[float]] = {}
+    for row in rows_of(tmp_path / "words"):
+        bits.setdefault(row["row"], []).append(float(row["forward"] or 0))
+    sums = rows_of(tmp_path / "sums")
+    assert len(sums) == len(ROWS)
+    for number, row in enumerate(sums):
+        words = len(ROWS[number].split())
+        cells = (row["row"], row["id"], row["words"])
+        assert cells == (str(number), r"b\tc", str(words))
+        of_words = bits.pop(row["row"], [])
+        assert len(of_words) == (words + 2 if words else 0)
+        assert sum(of_words) == pytest.approx(float(row["forward"]), abs=1e-4)
+    assert not bits
 
 
 def test_separators_and_quoting(folder: Path, tmp_path: Path) -> None:
@@ -250,19 +208,6 @@ def test_a_table_of_empty_texts(folder: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_a_blank_line_in_a_table_of_one_column(folder: Path, tmp_path: Path) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text('t\n"the\ncook"\n   \nthe\n')
-    options = ("--column", "t", "--model", folder / "run", "--output", tmp_path / "out")
-    elmo_tasks("bilm", "surprisal", file, *options)
-    rows = rows_of(tmp_path / "out")
-    assert [(row["line"], row["row"]) for row in rows] == [
-        *[("2", "0")] * 4,
-        *[("5", "1")] * 3,
-    ]
-    assert len(pandas.read_csv(file)) == 2
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -276,42 +221,22 @@ def test_a_blank_line_in_a_table_of_one_column(folder: Path, tmp_path: Path) -> 
     ],
 )
 def test_regions(folder: Path, tmp_path: Path, name: str, content: str) -> None:
+    """They do not change the words; a mark of a sentence is in none."""
     (tmp_path / name).write_text(content)
+    (tmp_path / "plain.txt").write_text("The cook met J. Smith, there.\nthe cook")
     out = tmp_path / "out"
-    model = (
-        "--model",
-        folder / "run",
-        "--tokenizer",
-        "basic",
-        "--force",
-        "--output",
-        out,
-    )
+    model = ("--model", folder / "run", "--tokenizer", "basic", "--force")
     options: tuple[str, ...] = ("--regions", "|")
     if name != "x.txt":
         options += ("--column", "t", "--keep", "id")
-    elmo_tasks("bilm", "surprisal", tmp_path / name, *model, *options)
-    rows = rows_of(out)
-    assert [(row["word"], row["region"]) for row in rows] == [
-        ("<S>", ""),
-        ("The", "1"),
-        ("cook", "1"),
-        ("met", "2"),
-        ("J.", "2"),
-        ("Smith", "3"),
-        (",", "3"),
-        ("there", "4"),
-        (".", "4"),
-        ("</S>", ""),
-        ("<S>", ""),
-        ("the", "1"),
-        ("cook", "2"),
-        ("</S>", ""),
-    ]
-    (tmp_path / "plain.txt").write_text("The cook met J. Smith, there.\nthe cook")
-    elmo_tasks("bilm", "surprisal", tmp_path / "plain.txt", *model)
+    surprisal = ("bilm", "surprisal", "--output", out, *model)
+    elmo_tasks(*surprisal, tmp_path / "plain.txt")
     plain = rows_of(out)
-    for row, expected in zip(rows, plain, strict=True):
+    elmo_tasks(*surprisal, tmp_path / name, *options)
+    found = rows_of(out)
+    regions = [row["region"] for row in found]
+    assert regions == ["", *"11223344", "", "", "1", "2", ""]
+    for row, expected in zip(found, plain, strict=True):
         assert "region" not in expected
         for key in ("word", "forward", "backward"):
             assert row[key] == expected[key]
@@ -321,55 +246,30 @@ def test_invalid_options(folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "x.txt"
     text.write_text("the cook .\n")
     out = tmp_path / "out"
-    table = folder / "x/x.csv"
-    run = ("--output", out, "--model", folder / "run")
     column = ("--column", "sentence")
+    surprisal = ("bilm", "surprisal", "--output", out, "--model", folder / "run")
+    once = "keep: expected each name once, and none of the table's own columns"
     calls: list[tuple[tuple[object, ...], str]] = [
-        (("elmo", text, out, *bilm(folder), *column), r"expected a table \(.csv"),
-        (("elmo", "-", out, *bilm(folder), *column), "expected a table"),
-        (("bilm", "surprisal", text, *run, *column), "expected a table"),
-        (("bilm", "surprisal", "-", *run, *column), "expected a table"),
+        ((*surprisal, text, "--keep", "item"), "keep: expected a column"),
         (
-            ("bilm", "surprisal", text, *run, "--keep", "item"),
-            "keep: expected a column",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, *column, "--keep", "item,no"),
-            "expected one column 'no', got 'item', 'condition', 'sentence'",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, *column, "--keep", "item,word"),
-            "keep: expected each name once, and none of the table's own .*, got 'word'",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, *column, "--keep", "item,item"),
-            "keep: expected each name once",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, *column, "--keep", "row"),
-            "keep: expected each name once, and none of the table's own columns",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, *column, "--keep", "item,,a"),
-            "expected one column '', got",
-        ),
-        (
-            ("bilm", "surprisal", table, *run, "--column", "no"),
+            (*surprisal, folder / "x/x.csv", "--column", "no"),
             "expected one column 'no'",
         ),
     ]
+    for given in (text, "-"):
+        problem = r"expected a table \(.csv"
+        calls.append((("elmo", given, out, *bilm(folder), *column), problem))
+        calls.append(((*surprisal, given, *column), problem))
+    for keep, problem in (
+        ("item,no", "one column 'no', got 'item', 'condition', 'sentence'"),
+        ("item,,a", "expected one column '', got"),
+        ("item,word", f"{once}.*, got 'word'"),
+        ("item,item", once),
+        ("row", once),
+    ):
+        table = (*surprisal, folder / "x/x.csv", *column, "--keep", keep)
+        calls.append((table, problem))
     for call, problem in calls:
         with pytest.raises(InputError, match=problem):
             elmo_tasks(*call)
         assert not out.exists()
-
-
-@pytest.mark.parametrize("kind", [".csv", ".tsv"])
-def test_prepare(folder: Path, tmp_path: Path, kind: str) -> None:
-    out = tmp_path / "out"
-    options = ("--text-field", "sentence", "--language", "en", "--heldout", 0)
-    elmo_tasks("bilm", "prepare", folder / f"x/x{kind}", "--output", out, *options)
-    with pytest.raises(InputError, match=rf"x\{kind}: expected one column 'text', got"):
-        elmo_tasks(
-            "bilm", "prepare", folder / f"x/x{kind}", "--output", tmp_path / "other"
-        )

@@ -14,7 +14,7 @@ from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters, genre_
 from tests.coref import scorer
 from tests.coref.samples import column, random_clusters
 from tests.models import metadata
-from tests.tiny import FIXTURES, REAL_DATA
+from tests.tiny import FIXTURES
 
 STORIES = FIXTURES / "coref" / "stories.gold_conll"
 
@@ -134,19 +134,6 @@ def test_documents_without_a_genre_are_counted(
     assert [first["genre"].label, last["genre"].label] == ["", "fiction"]
     (message,) = caplog.messages
     assert message.startswith(f"{file}: the keys of 2 of 3 documents, such as (train_")
-
-
-@pytest.mark.parametrize("name", ["coref/dev.gold_conll", "coref/train.gold_conll"])
-def test_real_documents_have_a_genre(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """That of their key, by which the recorded models were trained."""
-    file = REAL_DATA / name
-    if not file.exists():
-        pytest.skip(f"no corpus {file}")
-    for instance in CorefReader().read(file):
-        assert instance["genre"].label == metadata(instance)["key"].split("_")[1]
-    assert caplog.messages == []
 
 
 def test_document_with_invalid_brackets_is_skipped(

@@ -23,6 +23,9 @@ PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
 MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
 """Pages of measurements: their commands take hours; so do those of docs/results/."""
 
+SHOWN = {"two-minutes.md": 1, "when-to-use.md": 1, "SURPRISAL.md": 4}
+"""Pages that show what their blocks print, in as many blocks."""
+
 FOR_DEVELOPERS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "benchmarks/README.md",
@@ -95,8 +98,14 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
     corpora = tmp_path / "fixtures" / "miniworld"
     corpora.unlink()
     corpora.symlink_to(environment["ELMO_TASKS_DATA"])
-    blocks = [block for block in blocks_of(page) if block.info in ("bash", "python")]
-    for number, block in enumerate(blocks):
+    shown = 0
+    printed = ""
+    for number, block in enumerate(blocks_of(page)):
+        if block.info == "" and page.name in SHOWN:
+            assert printed == block.text, f"{page.name}:{block.line}"
+            shown += 1
+        if block.info not in ("bash", "python"):
+            continue
         command = ["bash", "-euo", "pipefail", "-c", block.text]
         if block.info == "python":
             file = tmp_path / f"block{number}.py"
@@ -113,3 +122,5 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
         assert done.returncode == 0, (
             f"{page.name}:{block.line}:\n{block.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         )
+        printed = done.stdout
+    assert shown == SHOWN.get(page.name, 0)

@@ -5,7 +5,6 @@ to a heading.
 """
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,36 +34,6 @@ PAGES = [
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-
-
-def printed_blocks(page: Path) -> list[tuple[str, str]]:
-    """Each block of Python that is followed by what it prints, and that."""
-    pairs = []
-    blocks = list(FENCE.finditer(page.read_text("utf-8")))
-    for code, output in zip(blocks[:-1], blocks[1:], strict=True):
-        if code["info"] == "python" and output["info"] == "":
-            pairs.append((code["text"], output["text"]))
-    return pairs
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["two-minutes.md", "when-to-use.md"])
-def test_code_prints_what_the_page_shows(
-    name: str, environment: dict[str, str], tmp_path: Path
-) -> None:
-    pairs = printed_blocks(DOCS / name)
-    assert len(pairs) == 1
-    for code, output in pairs:
-        (tmp_path / "block.py").write_text(code, "utf-8")
-        done = subprocess.run(
-            ["python", "block.py"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert done.stdout == output
 
 
 @pytest.mark.slow

@@ -48,16 +48,3 @@ def test_every_model_and_command_has_a_section(pages: dict[str, str]) -> None:
             assert f"\n### {name}\n" in pages["reference-configs.md"]
     for name in COMMANDS:
         assert f"\n## elmo-tasks {name}\n" in pages["reference-cli.md"]
-
-
-def test_types_ranges_and_defaults_are_in_words(pages: dict[str, str]) -> None:
-    configs = pages["reference-configs.md"]
-    assert "| `hidden_size` | an integer of at least 1 | required |" in configs
-    assert "| `layer_norm` | `false`, `sentence`, `batch` | `false` |" in configs
-    assert "| `filters`" not in configs  # but its place in options.json
-    assert "| `char_cnn.filters` |" in configs
-    tables = pages["reference-tables.md"]
-    assert "| `bilm_of` | a string or `null` | `null` |" in tables
-    cli = pages["reference-cli.md"]
-    assert "| `--max-length` `N` | `512` |" in cli
-    assert "| `-s`, `--serialization-dir` `DIR` | required |" in cli

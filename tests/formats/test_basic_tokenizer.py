@@ -93,33 +93,12 @@ def test_decisions(name: str) -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        "_",
-        "=",
-        "a",
-        "9",
-        "ab'=_(",
-        "a@",
-        "a.",
-        "http://",
-        "'s",
-        "n't",
-        "-'",
-        "😀\u200d",
+        *("_", "=", "a", "9", "ab'=_(", "a@", "a.", "http://", "'s", "n't", "-'"),
+        *("😀\u200d", "n’t'll", "don't", "'", "@a."),
     ],
 )
 def test_long_runs_take_little_time(run: str) -> None:
     began = time.process_time()
+    basic_tokens(f"a{run * (50_000 // len(run))}x")
     basic_tokens(run * (50_000 // len(run)))
-    assert time.process_time() - began < 2
-
-
-@pytest.mark.parametrize("unit", ["n't", "'s", "n’t'll", "don't", "a.", "'", "@a."])
-def test_time_is_linear_in_the_length(unit: str) -> None:
-    def seconds(count: int) -> float:
-        text = f"a{unit * count}x"
-        began = time.process_time()
-        basic_tokens(text)
-        return time.process_time() - began
-
-    short = min(seconds(2000) for _ in range(3))
-    assert seconds(16_000) < 8 * 4 * max(short, 0.01)
+    assert time.process_time() - began < 4

@@ -66,14 +66,6 @@ def test_rows_that_are_no_text(values: list[Any], line: int, tmp_path: Path) -> 
     assert len(found) == line - 1
 
 
-def test_other_columns(tmp_path: Path) -> None:
-    file = write(tmp_path / "x.parquet", a=["b"], c=["d"])
-    with pytest.raises(
-        InputError, match=r"x.parquet: expected one column 'text', got 'a', 'c'$"
-    ):
-        list(rows(file, "text"))
-
-
 def test_damaged_tables(tmp_path: Path) -> None:
     file = Path(write(tmp_path / "x.parquet", text=["a" * 100] * 50))
     content = file.read_bytes()
@@ -81,11 +73,3 @@ def test_damaged_tables(tmp_path: Path) -> None:
         file.write_bytes(damaged)
         with pytest.raises(InputError, match="x.parquet:1: cannot read the table: "):
             list(rows(str(file), "text"))
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none.parquet: no such file"):
-        list(rows(str(tmp_path / "none.parquet"), "text"))
-    (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(InputError, match="cannot open the file: Is a directory"):
-        list(rows(str(tmp_path / "folder.parquet"), "text"))

@@ -49,13 +49,10 @@ def test_spans_of_each_scheme(sentence: tuple[int, list[Span]], scheme: Scheme) 
     ],
 )
 def test_tags_of_each_scheme(scheme: Scheme, tags: str) -> None:
+    spans = [(0, 3, "X"), (4, 5, "X"), (5, 6, "X"), (6, 7, "Y")]
     assert detect_scheme([(1, tags.split()), (9, ["O"])]) is scheme
-    assert spans_from_tags(tags.split()) == [
-        Span(0, 3, "X"),
-        Span(4, 5, "X"),
-        Span(5, 6, "X"),
-        Span(6, 7, "Y"),
-    ]
+    assert spans_from_tags(tags.split()) == spans
+    assert scheme.encode([Span(*one) for one in spans], 7) == tags.split()
 
 
 @pytest.mark.parametrize(
@@ -103,14 +100,12 @@ def test_mixed_schemes(corpus: list[str], line: int, problem: str) -> None:
     ],
 )
 def test_tags_without_types(scheme: Scheme, tags: str) -> None:
-    assert detect_scheme([(1, tags.split())]) is scheme
-    ends = 3 if scheme is Scheme.BMES else 2
-    assert spans_from_tags(tags.split()) == [
-        Span(0, 2, ""),
-        Span(3, 4, ""),
-        Span(4, 4 + ends, ""),
-    ]
-    assert to_bioul(tags.split())[:5] == ["B", "L", "O", "U", "B"]
+    found = tags.split()
+    spans = [Span(0, 2, ""), Span(3, 4, ""), Span(4, len(found), "")]
+    assert detect_scheme([(1, found)]) is scheme
+    assert spans_from_tags(found) == spans
+    assert scheme.encode(spans, len(found)) == found
+    assert to_bioul(found)[:5] == ["B", "L", "O", "U", "B"]
 
 
 def test_tags_with_and_without_types() -> None:
@@ -175,10 +170,3 @@ def test_the_report_of_mixed_schemes() -> None:
 def test_spans_of_mixed_tags(tags: str, expected: list[tuple[int, int, str]]) -> None:
     found = spans_from_tags(tags.split())
     assert found == [Span(*one) for one in expected]
-
-
-def test_adjacent_spans_of_other_types_in_iob1() -> None:
-    spans = [Span(0, 2, "X"), Span(2, 3, "X"), Span(3, 4, "Y"), Span(5, 6, "Y")]
-    tags = Scheme.IOB1.encode(spans, 7)
-    assert tags == ["I-X", "I-X", "B-X", "I-Y", "O", "I-Y", "O"]
-    assert Scheme.IOB1.encode([Span(0, 1, "")], 1) == ["I"]

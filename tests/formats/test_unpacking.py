@@ -95,45 +95,17 @@ def test_links_and_devices_are_refused(
     assert not [path for path in (tmp_path / "inside").rglob("*") if not path.is_dir()]
 
 
-@pytest.mark.parametrize("compression", ["gz", ""])
-def test_known_names_are_unpacked_and_no_others(
-    compression: str, tmp_path: Path
-) -> None:
-    known = ("config.json", "./best.th", "vocabulary/labels.txt")
-    unknown = (
-        "../escaped.th",
-        "/tmp/escaped.th",
-        "vocabulary/../../escaped",
-        "vocabulary/a/b",
-        "conftest.py",
-    )
-    (tmp_path / "a").write_bytes(
-        packed([member(name, b"x") for name in (*known, *unknown)], f"w:{compression}")
-    )
+@pytest.mark.parametrize("mode", ["w:gz", "w:"])
+def test_known_names_are_unpacked_and_no_others(mode: str, tmp_path: Path) -> None:
+    names = ["config.json", "./best.th", "vocabulary/labels.txt"]
+    names += ["../escaped.th", "/tmp/escaped.th", "vocabulary/../../escaped"]
+    names += ["vocabulary/a/b", "conftest.py"]
+    archive = packed([member(name, b"x") for name in names], mode)
+    (tmp_path / "a").write_bytes(archive)
     unpack(tmp_path / "a", tmp_path / "to/here", ARCHIVED, file="a")
-    found = sorted(
-        str(path.relative_to(tmp_path / "to"))
-        for path in (tmp_path / "to").rglob("*")
-        if path.is_file()
-    )
-    assert found == ["here/best.th", "here/config.json", "here/vocabulary/labels.txt"]
-
-
-@pytest.mark.parametrize(
-    "format_", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
-)
-def test_formats_of_tar(format_: int, tmp_path: Path) -> None:
-    names = ["a", "b", "x" * 90]
-    if format_ != tarfile.USTAR_FORMAT:
-        names += ["y" * 200, "ä" * 60]
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=format_) as archive:
-        for number, name in enumerate(names):
-            info, content = member(f"vocabulary/{name}", b"1" * 511 * number)
-            archive.addfile(info, io.BytesIO(content))
-    unpack(io.BytesIO(out.getvalue()), tmp_path, ARCHIVED, file="a")
-    found = {path.name: path.stat().st_size for path in tmp_path.rglob("vocabulary/*")}
-    assert found == {name: 511 * number for number, name in enumerate(names)}
+    found = [path for path in (tmp_path / "to").rglob("*") if path.is_file()]
+    here = tmp_path / "to/here"
+    assert set(found) == {here / name for name in names[:3]}
 
 
 def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) -> None:
@@ -155,15 +127,14 @@ def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) ->
     assert [line for _, line in open_text(f"/dev/fd/{reading}")] == ["a", "b"]
 
 
-def test_devices_are_no_zips(tmp_path: Path) -> None:
+def test_missing_archives_and_devices(tmp_path: Path) -> None:
     require_path("/dev/null")
     with pytest.raises(InputError, match="/dev/null: expected a regular file"):
         unzip(Path("/dev/null"), tmp_path)
-    with pytest.raises(
-        InputError, match="a: the archive cannot be unpacked: .*No such"
-    ):
+    problem = "cannot be unpacked: .*No such"
+    with pytest.raises(InputError, match=f"a: the archive {problem}"):
         unpack(tmp_path / "none", tmp_path, ["*"], file="a")
-    with pytest.raises(InputError, match="none: the ZIP cannot be unpacked: .*No such"):
+    with pytest.raises(InputError, match=f"none: the ZIP {problem}"):
         unzip(tmp_path / "none", tmp_path)
 
 
@@ -280,8 +251,3 @@ def test_archives_that_unpack_to_little_may_have_any_ratio(tmp_path: Path) -> No
     large = gzip.compress(packed([member("config.json", bytes(2**26))], "w:"), 1)
     with pytest.raises(InputError, match="a: the file unpacks to more than 100 times"):
         unpack(io.BytesIO(large), tmp_path, ARCHIVED, file="a")
-
-
-def test_text_of_several_members_of_gzip(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
-    assert [line for _, line in open_text(tmp_path / "a")] == ["a", "b"]

@@ -1,6 +1,5 @@
 """The SRL reader: exact fields, choice of predicates and overlapping spans."""
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -124,21 +123,6 @@ def test_files_without_predicates(tmp_path: Path) -> None:
     ):
         list(SrlReader().read(path))
     assert len(list(SrlReader(verbs_only=False).read(path))) == 1
-
-
-def test_sentence_with_invalid_annotation_is_skipped(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / "a.gold_conll"
-    wrong = ROW.format(lemma="plan", frameset="01", argument="(V*))")
-    right = ROW.format(lemma="plan", frameset="01", argument="(V*)")
-    path.write_text(f"{wrong}\n{right}".replace("NN", "VB"))
-    with caplog.at_level(logging.WARNING):
-        assert len(list(SrlReader().read(path))) == 1
-    assert (
-        f"{path}:1: " in caplog.text
-        and "1 sentences with invalid annotation skipped" in caplog.text
-    )
 
 
 def test_skipped_sentences_are_counted_in_the_metrics(

@@ -52,7 +52,7 @@ def write_result(
     """Write the result of the run in a folder, of which the plan names row and seed."""
     points = []
     for epoch, f1 in enumerate(curve or [], start=1):
-        points.append({"epoch": epoch, "f1": f1})
+        points.append({"epoch": epoch, "f1": f1, "loss": f1})
     result = {
         "row": plan["row"],
         "seed": plan["seed"],

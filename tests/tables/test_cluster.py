@@ -1,7 +1,5 @@
 """A table on a Ray cluster of three nodes on this machine, one of which dies."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -133,25 +131,6 @@ def test_a_node_without_the_folder_or_with_another_version(tmp_path: Path) -> No
         execute_on_node(absent, COMMAND, {}, ".", __version__)
     with pytest.raises(InputError, match=r"expected version 9\.9 of elmo-tasks"):
         execute_on_node(absent, COMMAND, {}, ".", "9.9")
-
-
-def test_no_cluster(tmp_path: Path) -> None:
-    """
-    In a separate process, since Ray keeps retrying. Ray is imported for this executor
-    only.
-    """
-    code = (
-        "import sys; from elmo_tasks.cli.main import main;"
-        " import elmo_tasks.cli.running.table_runs; assert 'ray' not in sys.modules; main(sys.argv[1:])"
-    )
-    table = write_table(tmp_path, [row("baseline")])
-    arguments = ["ablate", table, "-s", tmp_path / "out"]
-    arguments += ["--ray", "127.0.0.1:1"]
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    message = "error: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError"
-    assert message in ended.stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:

@@ -97,29 +97,18 @@ def test_nothing_remains_of_a_run_that_stopped_before_a_checkpoint(
     assert finished(run)["scores"]
 
 
-def test_runs_that_need_others_have_their_inputs(tmp_path: Path) -> None:
-    root = write_data_root(tmp_path / "data")
-    keys: dict[str, Any] = {"metric": "accuracy", "changes": SMALLER}
-    keys["config"] = str(root / "training_config/snli.jsonnet")
-    together = {"of": "alone", "members": 2}
-    scored = root / "snli" / "scored.jsonl"
-    shutil.copy(root / "snli" / "snli_1.0_train.jsonl", scored)
-    rows = [row("alone", **keys), row("votes", ensemble=together, **keys)]
-    rows[1] |= {"split": "test", "file": str(scored)}
-    planned = planner(tmp_path, rows)
-    for run in planned.runs([planned.table.row("votes")], 1):
-        result = finished(run)
-    train = Path(result["config"]["train_data_path"])
-    assert {str(train), str(scored)} < set(result["inputs"])
-
-
-def test_a_row_with_a_file_and_test_data_reads_both(tmp_path: Path) -> None:
-    """Of the test data, the vocabulary."""
+def test_all_files_that_a_row_reads_are_inputs(tmp_path: Path) -> None:
+    """What it is scored on, the data of its members, and test data of its vocabulary."""
     root = write_data_root(tmp_path / "data")
     known = root / "snli" / "snli_1.0_train.jsonl"
-    scored, test = [shutil.copy(known, tmp_path / name) for name in ("a", "b")]
-    changes = SMALLER | {"test_data_path": str(test)}
-    one = row("one", metric="accuracy", split="test", file=str(scored))
-    one["config"] = str(root / "training_config/snli.jsonnet")
-    planned = planner(tmp_path, [one | {"changes": changes}])
-    assert {str(scored), str(test)} < set(finished(run_of(planned, "one"))["inputs"])
+    scored, test = [str(shutil.copy(known, tmp_path / name)) for name in ("a", "b")]
+    keys: dict[str, Any] = {"metric": "accuracy", "split": "test", "file": scored}
+    keys["config"] = str(root / "training_config/snli.jsonnet")
+    keys["changes"] = SMALLER | {"test_data_path": test}
+    rows = [row("one", **keys)]
+    rows.append(row("votes", ensemble={"of": "one", "members": 2}, **keys))
+    planned = planner(tmp_path, rows)
+    for run in planned.runs([planned.table.row("votes")], 1):
+        inputs = set(finished(run)["inputs"])
+        assert {scored, run.plan["config"]["train_data_path"]} < inputs
+        assert test in inputs or run.row.name == "votes"

@@ -1,6 +1,5 @@
 """Results to the table: means, increases, epochs, missing runs, and the text."""
 
-import json
 import re
 from pathlib import Path
 
@@ -147,26 +146,33 @@ def test_increases_of_all_columns(tmp_path: Path) -> None:
     ]
 
 
-def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
-    cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
-    planned = planner(
-        tmp_path,
-        [
-            row("baseline"),
-            row("elmo", cells=cells),
-            row("last", row_label="SRL", changes=LAST, cells=cells),
-        ],
-    )
-    table = planned.table
-    finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
-    finish(planned.run(table.row("elmo"), 1), curve=[0.4, 0.5, 0.51, 0.6], f1=0.6)
-    finish(planned.run(table.row("last"), 1), curve=[0.1, 0.2], f1=0.2)
-    summary = Summary(planned, seeds=1)
-    cell = table.row("elmo").cells[0]
-    assert summary.result(table.row("elmo"), cell).values == [3.0]
-    assert summary.result(table.row("last"), cell).remarks == [
-        "never, or the other row is missing"
-    ]
+@pytest.mark.parametrize(
+    ("metric", "baseline", "curve", "epochs"),
+    [
+        ("f1", [0.2, 0.5, 0.4], [0.4, 0.5, 0.51, 0.6], [3.0]),
+        ("f1", [0.2, 0.5, 0.4], [0.1, 0.2], []),
+        ("loss", [0.9, 0.5, 0.6], [0.8, 0.5, 0.4], [3.0]),
+    ],
+)
+def test_the_epoch_that_passes_the_baseline(
+    metric: str,
+    baseline: list[float],
+    curve: list[float],
+    epochs: list[float],
+    tmp_path: Path,
+) -> None:
+    """Of a loss, that with a lower one."""
+    passes = {"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}
+    cells = [passes, {"column": "score", "metric": metric}]
+    rows = [row("baseline", metric=metric), row("elmo", cells=cells)]
+    planned = planner(tmp_path, rows)
+    for name, scores in (("baseline", baseline), ("elmo", curve)):
+        run = planned.run(planned.table.row(name), 1)
+        finish(run, curve=scores, f1=max(scores), loss=min(scores))
+    elmo = planned.table.row("elmo")
+    found = Summary(planned, seeds=1).result(elmo, elmo.cells[0])
+    assert found.values == epochs
+    assert found.remarks == ([] if epochs else ["never, or the other row is missing"])
 
 
 SHARES = ["f1", "accuracy", "em", "recall", "f1-PER", "muc_precision"]
@@ -187,25 +193,19 @@ def test_a_share_of_1_alone_has_a_relative_increase(
     metric: str, tmp_path: Path
 ) -> None:
     """The increase is a part of the error, which no other metric has."""
-    shown = ("50.0 (n=1)", "63.0 (n=1)", "+13.0; 26.0%")
-    if metric in NUMBERS:
-        shown = NUMBERS[metric]
+    shown = NUMBERS.get(metric, ("50.0 (n=1)", "63.0 (n=1)", "+13.0; 26.0%"))
     rows = [row("baseline", metric=metric), row("elmo", metric=metric)]
-    for increase in ({"of": "elmo", "over": "baseline"}, {"over": "baseline"}):
-        planned = planner(tmp_path, rows, increase=increase)
-        for name, value in (("baseline", 0.5), ("elmo", 0.63)):
-            run = planned.run(planned.table.row(name), 1)
-            finish(run, **{metric: value})
-            assert run_scores(run.row, {"scores": {metric: value}}) == (
-                f"{metric} {shown[name == 'elmo'].split()[0]}"
-            )
-        lines = lines_of(planned)
-        if "of" in increase:
-            assert lines[2] == f"| NER | ours | {' | '.join(shown)} |"
-        else:
-            absolute = shown[2].partition(";")[0]
-            assert lines[2] == f"| NER | ours | {shown[0]} | {shown[1]} |"
-            assert lines[3] == f"| | ours: increase over baseline (SE) | | {absolute} |"
+    planned = planner(tmp_path, rows, increase={"of": "elmo", "over": "baseline"})
+    for name, value in (("baseline", 0.5), ("elmo", 0.63)):
+        run = planned.run(planned.table.row(name), 1)
+        finish(run, **{metric: value})
+        of_run = run_scores(run.row, {"scores": {metric: value}})
+        assert of_run == f"{metric} {shown[name == 'elmo'].split()[0]}"
+    assert lines_of(planned)[2] == f"| NER | ours | {' | '.join(shown)} |"
+    planned = planner(tmp_path, rows, increase={"over": "baseline"})
+    absolute = shown[2].partition(";")[0]
+    expected = f"| | ours: increase over baseline (SE) | | {absolute} |"
+    assert lines_of(planned)[3] == expected
 
 
 def test_a_perfect_baseline_has_no_error_to_reduce(planned: Planner) -> None:
@@ -222,21 +222,3 @@ def test_different_metrics_have_no_increase(tmp_path: Path) -> None:
         finish(planned.run(planned.table.row(name), 1), f1=0.5, loss=0.5)
     shown = lines_of(planned)[2]
     assert shown == "| NER | ours | 0.500 (n=1) | 50.0 (n=1) | |"
-
-
-def test_a_lower_loss_passes_the_baseline(tmp_path: Path) -> None:
-    passes = {"column": "passes", "metric": "passes", "over": "baseline"}
-    score = {"column": "loss", "metric": "loss"}
-    planned = planner(
-        tmp_path, [row("baseline", metric="loss"), row("elmo", cells=[passes, score])]
-    )
-    for name, losses in (("baseline", [0.9, 0.5, 0.6]), ("elmo", [0.8, 0.5, 0.4])):
-        run = planned.run(planned.table.row(name), 1)
-        finish(run, loss=min(losses))
-        result = json.loads((run.folder / "result.json").read_text())
-        for epoch, loss in enumerate(losses, start=1):
-            result["curve"].append({"epoch": epoch, "loss": loss})
-        (run.folder / "result.json").write_text(json.dumps(result))
-    elmo = planned.table.row("elmo")
-    found = Summary(planned, seeds=1).result(elmo, elmo.cells[0])
-    assert found.values == [3.0]

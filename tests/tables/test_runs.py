@@ -16,24 +16,15 @@ FINETUNE = "bilm_finetune"
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
     runs = planned.runs(planned.table.rows, 2)
-    assert [(run.row.name, run.seed) for run in runs] == [
-        ("baseline", 1),
-        ("baseline", 2),
-        ("last", 1),
-        ("last", 2),
-    ]
+    names = [(run.row.name, run.seed) for run in runs]
+    assert names == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
     assert len({run.folder for run in runs}) == 4
     assert runs[3].folder.name == f"last-2-{runs[3].digest}"
     config = runs[3].plan["config"]
-    assert [config[key] for key in ("random_seed", "numpy_seed", "pytorch_seed")] == [
-        2,
-        2,
-        2,
-    ]
-    assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == (
-        "last",
-        None,
-    )
+    for key in ("random_seed", "numpy_seed", "pytorch_seed"):
+        assert config[key] == 2
+    elmo = config["model"]["elmo"]
+    assert (elmo["mix"], elmo["l2"]) == ("last", None)
 
 
 def test_hash(tmp_path: Path) -> None:
@@ -42,27 +33,21 @@ def test_hash(tmp_path: Path) -> None:
     def digest(text: str, **keys: Any) -> str:
         base.write_text(text)
         planned = planner(tmp_path, [row("a", config=str(base), **keys)])
-        return planned.runs(planned.table.rows, 1)[0].digest
+        return planned.run(planned.table.row("a"), 1).digest
 
-    plain = "{ trainer: { num_epochs: %d } }"
-    first = digest(plain % 3)
-    assert digest(plain % 4) != first, "the base config has changed"
-    assert digest(plain % 3) == first
-    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, (
-        "it resolves to the same config"
-    )
-    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, (
-        "the row's seed instead of the config's"
-    )
-    assert (
-        digest(
-            "{ seed: 7, trainer: { num_epochs: 3 } }",
-            seed_keys=["seed"],
-            changes={"seed": 5},
-        )
-        == first
-    )
-    assert digest(plain % 3, split="test", file=__file__) != first, "another score"
+    three = "{ trainer: { num_epochs: 3 } }"
+    four = three.replace("3", "4")
+    seed = "{ seed: 7, trainer: { num_epochs: 3 } }"
+    first = digest(three)
+    assert digest(four) != first, "the base config has changed"
+    assert digest(three, split="test", file=__file__) != first, "another score"
+    for text, keys in (
+        (three, {}),
+        (four, {"changes": {"trainer.num_epochs": 3}}),
+        (seed, {}),  # the row's seed instead of the config's
+        (seed, {"seed_keys": ["seed"], "changes": {"seed": 5}}),
+    ):
+        assert digest(text, **keys) == first
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:

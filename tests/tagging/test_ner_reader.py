@@ -56,30 +56,6 @@ def test_the_scheme_is_that_of_the_whole_file(tmp_path: Path) -> None:
         list(NerReader(max_instances=1).read(tmp_path / "eng.train"))
 
 
-@pytest.mark.parametrize(
-    ("letters", "typed"),
-    [("BIES", True), ("BMES", True), ("BMES", False), ("BIIB", False)],
-)
-def test_other_letters_and_no_types(tmp_path: Path, letters: str, typed: bool) -> None:
-    """As column files of Chinese have them."""
-    bies = str.maketrans("BILU", letters)
-    rows = []
-    for words, tags in zip(WORDS, TAGS, strict=True):
-        for word, tag in zip(words, tags, strict=True):
-            given = tag[0].translate(bies)
-            if typed:
-                given += tag[1:]
-            rows.append(f"{word}\t{given}")
-        rows.append("")
-    (tmp_path / "eng.train").write_text("\n".join(rows))
-    read = list(NerReader().read(tmp_path / "eng.train"))
-    for instance, tags in zip(read, TAGS, strict=True):
-        expected = tags
-        if not typed:
-            expected = [tag[0] for tag in tags]
-        assert instance["tags"].labels == expected
-
-
 def test_comments_are_for_columns(tmp_path: Path) -> None:
     (tmp_path / "eng.train").write_text("# 1\nMira B-PER\n")
     with pytest.raises(InputError, match="eng.train:1: expected a tag such as 'O' or"):
