@@ -85,19 +85,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(CONTENT[:HALF])
         self.server.ended.wait(20)
 
-    def stalls_always(self, count: int) -> None:
-        self.server.ended.wait(20)
-
     def endless(self, count: int) -> None:
         self.start(200, None)
         while not self.server.ended.is_set():
             self.wfile.write(bytes(2**16))
-
-    def endless_chunks(self, count: int) -> None:
-        self.protocol_version = "HTTP/1.1"
-        self.start(200, None, Transfer_Encoding="chunked")
-        while not self.server.ended.is_set():
-            self.wfile.write(b"ffff\r\n" + bytes(0xFFFF) + b"\r\n")
 
     def longer(self, count: int) -> None:
         """It has less than it says."""
@@ -109,5 +100,5 @@ class Handler(BaseHTTPRequestHandler):
 
     def to(self, count: int) -> None:
         """Redirects to the rest of the path."""
-        target = self.path.removeprefix("/to/").replace("SERVER", self.server.address)
+        target = self.path.removeprefix("/to/")
         self.start(302, 0, Location=target)

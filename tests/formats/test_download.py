@@ -58,8 +58,6 @@ def test_a_file_is_downloaded_once(server: Server, cache: Path) -> None:
             "endless",
             "expected at most 1,000,000 bytes, got 1,.*--download-limit raises",
         ),
-        ("endless_chunks", "expected at most 1,000,000 bytes, got 1,"),
-        ("to/ftp://127.0.0.1/x", "InvalidSchema"),
         ("to/http://127.0.0.1:1", "ConnectionError"),
     ],
 )
@@ -75,11 +73,10 @@ def test_what_is_no_file_is_one_error(
     assert memory[0] < 2**26 and kept(cache) == []
 
 
-@pytest.mark.parametrize("name", ["stalls", "stalls_always"])
-def test_a_server_that_stops_answering(name: str, server: Server, cache: Path) -> None:
+def test_a_server_that_stops_answering(server: Server, cache: Path) -> None:
     target = cache / "downloads/x/x.bin"
-    with pytest.raises(InputError, match="cannot fetch .*/x.bin: (Conn|Read)"):
-        download(f"{server.address}/{name}/x.bin", target, most=10**6, seconds=0.5)
+    with pytest.raises(InputError, match="cannot fetch .*/x.bin: Conn"):
+        download(f"{server.address}/stalls/x.bin", target, most=10**6, seconds=0.5)
     assert kept(cache) == []
 
 

@@ -60,10 +60,11 @@ def test_a_language_model_is_downloaded_from_the_hub(
     toy.fake_run(tmp_path / "run")
     folder = tmp_path / "exported"
     export_run(tmp_path / "run", folder, chosen=chosen)
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with fake_hub(tmp_path / "cache", monkeypatch) as server:
-        server.repositories["me/latin"] = files
-        trained = load_trained("hf://me/latin")
+    hub = fake_hub(tmp_path / "cache", monkeypatch)
+    hub.repositories["me/latin"] = {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    }
+    trained = load_trained("hf://me/latin")
     expected = load_trained(folder)
     assert trained.vocabulary.words == expected.vocabulary.words
     state = expected.model.state_dict()

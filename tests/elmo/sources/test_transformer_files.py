@@ -6,9 +6,7 @@ what cannot be used is one line.
 import json
 import re
 import shutil
-from fnmatch import fnmatch
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +22,7 @@ from elmo_tasks.errors import InputError
 from tests.elmo.samples import Code
 from tests.elmo.sources.test_transformer import SENTENCES, ids_of, reference
 from tests.elmo.sources.transformer_samples import write_transformer
+from tests.fake_hub import fake_hub
 from tests.hostile import outcome
 
 CODE = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
@@ -426,28 +425,15 @@ def test_no_pickle_is_fetched_from_the_hub(
     torch.save({}, folder / "pytorch_model.bin")
     if not has_safetensors:
         (folder / "model.safetensors").unlink()
-    cache = folder.parent / "cache"
-
-    def download(name: str, allow_patterns: list[str], **options: Any) -> str:
-        cache.mkdir(exist_ok=True)
-        for file in folder.iterdir():
-            for pattern in allow_patterns:
-                if fnmatch(file.name, pattern):
-                    shutil.copy(file, cache)
-        return str(cache)
-
-    def info(self: Any, name: str, **options: Any) -> Any:
-        names = [file.name for file in folder.iterdir()]
-        return SimpleNamespace(
-            siblings=[SimpleNamespace(rfilename=name, size=1) for name in names]
-        )
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    monkeypatch.setattr("huggingface_hub.HfApi.model_info", info)
+    hub = fake_hub(folder.parent / "cache", monkeypatch)
+    hub.repositories["org/model"] = {
+        file.name: file.read_bytes() for file in folder.iterdir()
+    }
     found = resolve("org/model", kind="transformer").paths["model"]
     if has_safetensors:
         Transformer(found)
     else:
         with pytest.raises(InputError, match="cannot load the transformer"):
             Transformer(found)
-    assert not list(cache.glob("*.bin")) and not list(cache.glob("*.py"))
+    for pattern in ("*.bin", "*.py"):
+        assert not list(hub.cache.rglob(pattern))
