@@ -15,15 +15,14 @@ HALF = len(CONTENT) // 2
 
 class Server(ThreadingHTTPServer):
     """
-    Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests, and keeps
-    their headers.
+    Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests.
     """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[str] = []
         self.count: Counter[str] = Counter()
         self.ended = Event()
 
@@ -54,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.split("/")[1]
-        self.server.requests.append((self.path, dict(self.headers)))
+        self.server.requests.append(self.path)
         self.server.count[name] += 1
         with suppress(ConnectionError):
             getattr(self, name)(self.server.count[name])
@@ -97,8 +96,3 @@ class Handler(BaseHTTPRequestHandler):
 
     def gone(self, count: int) -> None:
         self.start(404, 0)
-
-    def to(self, count: int) -> None:
-        """Redirects to the rest of the path."""
-        target = self.path.removeprefix("/to/")
-        self.start(302, 0, Location=target)

@@ -2,7 +2,7 @@
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -52,34 +52,9 @@ def test_a_bilm_is_taken_from_folder_and_zip(tmp_path: Path) -> None:
         assert file.parent.parent.name == "unpacked"
 
 
-def bomb(file: Path) -> None:
-    with (
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
-        packed.open("model.hdf5", "w") as member,
-    ):
-        for _ in range(100):
-            member.write(bytes(2**20))
-
-
-def twice(file: Path) -> None:
-    with zipfile.ZipFile(file, "w") as packed:
-        packed.writestr("a/model.hdf5", b"")
-        packed.writestr("b/model.hdf5", b"")
-
-
-@pytest.mark.parametrize(
-    ("write", "problem"),
-    [
-        (bomb, "unpacks to more than 100 times its size"),
-        (twice, "has two members named model.hdf5"),
-        (lambda file: file.touch(), "not a zip file"),
-    ],
-)
-def test_hostile_zips_are_one_error(
-    write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path
-) -> None:
-    write(tmp_path / "x.zip")
-    with pytest.raises(InputError, match=rf"x\.zip: .*{problem}"):
+def test_a_damaged_zip(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "x.zip").touch()
+    with pytest.raises(InputError, match=r"x\.zip: .*not a zip file"):
         model_path(str(tmp_path / "x.zip"))
     assert not list((cache / "unpacked").iterdir())
 

@@ -19,6 +19,7 @@ from elmo_tasks.pretraining.components.reader import (
     text_files,
 )
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
+from tests.distributed import in_processes
 
 
 @pytest.fixture
@@ -299,29 +300,20 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
-@pytest.mark.parametrize("rank", [1, 2])
 def test_each_node_reads_a_share_of_the_files(
-    rank: int,
-    files: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    files: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """An epoch is of the predictions of all nodes."""
     caplog.set_level("INFO", "elmo_tasks")
-    be_process(monkeypatch, rank, 4, 2)
-    made = loader_of(files, batch_size=8, unroll=2)
-    assert f"this node reads {', '.join(map(str, made.files))}" in caplog.messages
-    counts = [(0, 24), (0, 24), (1, 24), (1, 24)]
-    gathered: list[Any] = []
 
-    def gather(values: list[Any], value: Any) -> None:
-        gathered.append(value)
-        values[:] = counts
+    def act() -> tuple[int, list[str]]:
+        return len(loader_of(files, batch_size=8, unroll=2)), caplog.messages
 
-    monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
-    assert len(made) == 48 // 16
-    assert gathered == [counts[rank]]
-    assert "48 predictions per pass: 3 steps per epoch" in caplog.messages
+    a, b, c = files
+    reads = [f"this node reads {names}" for names in (a, a, f"{b}, {c}", f"{b}, {c}")]
+    steps = "48 predictions per pass: 3 steps per epoch"
+    found = in_processes(4, act, LOCAL_WORLD_SIZE="2")
+    assert found == [(3, [message, steps]) for message in reads]
 
 
 def loader_of(files: list[str], **keys: Any) -> LmDataLoader:

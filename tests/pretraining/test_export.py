@@ -16,7 +16,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.hdf5 import round_mantissa
 from elmo_tasks.pretraining.export import export_run, load_start, load_trained
-from tests.disk import file_size_limit
 from tests.pretraining import toy
 
 
@@ -84,23 +83,6 @@ def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> Non
         (exported / name).unlink()
     export_run(run, exported)
     load_trained(exported)
-
-
-@pytest.mark.parametrize("limit", [0, 100, 5_000, 10_000])
-def test_a_full_disk_leaves_an_older_export(
-    run: Path, tmp_path: Path, limit: int
-) -> None:
-    out = tmp_path / "out"
-    export_run(run, out)
-    (out / "card.md").write_text("kept")
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert max(map(len, before.values())) > limit
-    with (
-        file_size_limit(limit),
-        pytest.raises(InputError, match=r"cannot write: File too large"),
-    ):
-        export_run(run, out, mantissa_bits=3)
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 NAMES = ["options.json", "softmax.hdf5", "vocabulary.txt", "weights.hdf5"]
