@@ -16,6 +16,7 @@ class FakeHub:
         self.cache = cache
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.commits: list[dict[str, Any]] = []
+        self.branches: list[str] = []
         self.token: str | None = None
 
     def __call__(self, token: str | None = None) -> "FakeHub":
@@ -50,8 +51,9 @@ class FakeHub:
         self.repositories.setdefault(name, {})
         return SimpleNamespace(repo_id=name)
 
-    def create_branch(self, name: str, **options: Any) -> None:
+    def create_branch(self, name: str, *, branch: str, **options: Any) -> None:
         """All revisions of a repository have the same files."""
+        self.branches.append(branch)
 
     def file_exists(self, name: str, file: str, **options: Any) -> bool:
         return file in self.repositories[name]

@@ -55,3 +55,4 @@ def test_the_card_of_a_repository_stays(hub: FakeHub, elmo: Elmo) -> None:
     elmo.push_to_hub("me/latin", license="cc0-1.0", revision="v1", create_pr=True)
     assert b"license: cc0-1.0" in hub.repositories["me/latin"]["README.md"]
     assert hub.commits[1]["revision"] == "v1" and hub.commits[1]["create_pr"]
+    assert hub.branches == ["v1"]
