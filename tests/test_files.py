@@ -17,6 +17,7 @@ from elmo_tasks.system.files import (
     exclusive,
     write_text,
 )
+from tests.disk import file_size_limit
 from tests.forks import fork, kill_at_event, status_of
 from tests.system import require_path
 
@@ -74,6 +75,21 @@ def test_killed_anywhere_an_output_is_whole_or_absent(
         write(target, "again")
         assert texts(target) == {"again"}
     assert number > 3
+
+
+@pytest.mark.parametrize("write", [write_file, write_new_folder, write_folder])
+def test_a_full_disk_leaves_the_old_output(
+    write: Callable[[Path, str], None], tmp_path: Path
+) -> None:
+    write(tmp_path, "old")
+    before = sorted(tmp_path.rglob("*"))
+    with (
+        file_size_limit(100),
+        pytest.raises(InputError, match="cannot write: File too"),
+    ):
+        write(tmp_path, "new" * 100)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert {path.read_text() for path in before if path.is_file()} == {"old"}
 
 
 def killed(number: int, write: Callable[[Path, str], None], target: Path) -> None:

@@ -15,15 +15,14 @@ HALF = len(CONTENT) // 2
 
 class Server(ThreadingHTTPServer):
     """
-    Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests, and keeps
-    their headers.
+    Answers `/NAME/...` by the method `NAME` of `Handler`; counts requests.
     """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[str] = []
         self.count: Counter[str] = Counter()
         self.ended = Event()
 
@@ -54,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.split("/")[1]
-        self.server.requests.append((self.path, dict(self.headers)))
+        self.server.requests.append(self.path)
         self.server.count[name] += 1
         with suppress(ConnectionError):
             getattr(self, name)(self.server.count[name])
@@ -85,19 +84,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(CONTENT[:HALF])
         self.server.ended.wait(20)
 
-    def stalls_always(self, count: int) -> None:
-        self.server.ended.wait(20)
-
     def endless(self, count: int) -> None:
         self.start(200, None)
         while not self.server.ended.is_set():
             self.wfile.write(bytes(2**16))
-
-    def endless_chunks(self, count: int) -> None:
-        self.protocol_version = "HTTP/1.1"
-        self.start(200, None, Transfer_Encoding="chunked")
-        while not self.server.ended.is_set():
-            self.wfile.write(b"ffff\r\n" + bytes(0xFFFF) + b"\r\n")
 
     def longer(self, count: int) -> None:
         """It has less than it says."""
@@ -106,8 +96,3 @@ class Handler(BaseHTTPRequestHandler):
 
     def gone(self, count: int) -> None:
         self.start(404, 0)
-
-    def to(self, count: int) -> None:
-        """Redirects to the rest of the path."""
-        target = self.path.removeprefix("/to/").replace("SERVER", self.server.address)
-        self.start(302, 0, Location=target)

@@ -33,6 +33,19 @@ def saved(state: object) -> bytes:
     return file.getvalue()
 
 
+def archive_with(config: Any, folder: Path) -> Path:
+    """A sound archive with another config."""
+    file = folder / "model.tar.gz"
+    content = config if isinstance(config, bytes) else json.dumps(config).encode()
+    file.write_bytes(with_member("config.json", content))
+    return file
+
+
+def sound_config() -> dict[str, Any]:
+    with unpacked(SOUND) as folder:
+        return dict(json.loads((folder / "config.json").read_text()))
+
+
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "temporary"
@@ -122,17 +135,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
-    file = tmp_path / "model.tar.gz"
-    file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
     with pytest.raises(InputError, match=r"config.json names code to run, "):
-        load_archive(file)
+        load_archive(archive_with(HOSTILE[name], tmp_path))
     found = check(HOSTILE[name]).problems
     assert [one for one in found if "_pretrained:" in one or "_code: exp" in one]
 
 
 def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
-    file = tmp_path / "model.tar.gz"
-    file.write_bytes(with_member("config.json", b'{"model": importstr "/etc/passwd"}'))
+    file = archive_with(b'{"model": importstr "/etc/passwd"}', tmp_path)
     with pytest.raises(
         InputError, match=r"model.tar.gz: the archive's config.json is no JSON"
     ):
@@ -140,11 +150,9 @@ def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
 
 
 def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
-    with unpacked(SOUND) as folder:
-        config = json.loads((folder / "config.json").read_text())
+    config = sound_config()
     config["model"]["elmo"]["cache_dir"] = str(tmp_path / "layers")
-    file = tmp_path / "model.tar.gz"
-    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    file = archive_with(config, tmp_path)
     Predictor.from_archive(load_archive(file)).predict_json(
         {"sentence": "Brackwater lies there ."}
     )
@@ -171,11 +179,7 @@ class Asking(Model):
 
 
 def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path) -> None:
-    with unpacked(SOUND) as folder:
-        config = json.loads((folder / "config.json").read_text())
-    config["model"] = {"type": "asking"}
-    file = tmp_path / "model.tar.gz"
-    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    file = archive_with(sound_config() | {"model": {"type": "asking"}}, tmp_path)
     reading, writing = os.pipe()
     os.write(writing, b"y\n")
     saved = os.dup(0)
@@ -203,13 +207,12 @@ def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
         load_archive(tmp_path / "run")
 
 
-def fetching(model: dict[str, Any], reader: dict[str, Any] | None = None) -> bytes:
+def fetching(folder: Path, model: dict[str, Any], reader: dict[str, Any]) -> Path:
     """A sound archive whose config names what must be fetched."""
-    with unpacked(SOUND) as folder:
-        config = json.loads((folder / "config.json").read_text())
+    config = sound_config()
     config["model"] |= model
-    config["dataset_reader"] |= reader or {}
-    return with_member("config.json", json.dumps(config).encode())
+    config["dataset_reader"] |= reader
+    return archive_with(config, folder)
 
 
 def words(**keys: Any) -> dict[str, Any]:
@@ -261,9 +264,8 @@ def test_an_archive_fetches_nothing(name: str, tmp_path: Path) -> None:
         model, reader = json.loads(
             json.dumps(FETCHING[name]).replace("URL", f"{server.address}/gone")
         )
-        (tmp_path / "a").write_bytes(fetching(model, reader))
         with pytest.raises(InputError) as error:
-            load_archive(tmp_path / "a")
+            load_archive(fetching(tmp_path, model, reader))
         assert not server.requests
     assert "--allow-downloads" in str(error.value)
 
@@ -275,9 +277,8 @@ def test_an_archive_fetches_nothing_offline(
     """Where the hub's library opens no connection, as with `HF_HUB_OFFLINE`."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     reset_sessions()
-    (tmp_path / "a").write_bytes(fetching(*FETCHING[name]))
     with pytest.raises(InputError, match="--allow-downloads"):
-        load_archive(tmp_path / "a")
+        load_archive(fetching(tmp_path, *FETCHING[name]))
     monkeypatch.undo()
     reset_sessions()
 
@@ -286,36 +287,35 @@ def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
     with serving() as server:
         file = f"{server.address}/gone/w.hdf5"
         elmo = {"weight_file": file, "options_file": file}
-        (tmp_path / "a").write_bytes(fetching({"elmo": elmo}))
+        archive = fetching(tmp_path, {"elmo": elmo}, {})
         with pytest.raises(InputError, match="HTTP error 404"):
-            load_archive(tmp_path / "a", allow_downloads=True)
+            load_archive(archive, allow_downloads=True)
         assert server.requests
 
 
-def test_a_model_of_a_package_that_is_not_installed(tmp_path: Path) -> None:
-    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "no_tagger"}}
-    archive = tmp_path / "model.tar.gz"
-    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
-    message = "trained with other classes: model.type: 'no_tagger' is not registered "
-    with pytest.raises(InputError, match=rf"{message}\(install a package that opens"):
-        load_archive(archive)
-
-
-def test_a_model_of_ours_before_its_class_is_registered(tmp_path: Path) -> None:
-    config = {"model": {"type": "elmo_tasks_no_tagger"}}
-    archive = tmp_path / "model.tar.gz"
-    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
-    with pytest.raises(InputError, match=r"not registered \(import elmo_tasks.plugin"):
-        load_archive(archive)
-
-
-def test_an_archive_of_an_old_allennlp(tmp_path: Path) -> None:
-    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": "crf_tagger"}}
-    config["iterator"] = {"type": "basic"}
-    archive = tmp_path / "model.tar.gz"
-    archive.write_bytes(with_member("config.json", json.dumps(config).encode()))
-    with pytest.raises(InputError, match="an archive of AllenNLP 0.x "):
-        load_archive(archive)
+@pytest.mark.parametrize(
+    ("name", "keys", "problem"),
+    [
+        (
+            "no_tagger",
+            {},
+            "other classes: model.type: 'no_tagger' is not registered "
+            r"\(install a package that opens",
+        ),
+        ("elmo_tasks_no_tagger", {}, r"not registered \(import elmo_tasks.plugin"),
+        (
+            "crf_tagger",
+            {"iterator": {"type": "basic"}},
+            "an archive of AllenNLP 0.x ",
+        ),
+    ],
+)
+def test_a_model_of_an_unknown_class(
+    name: str, keys: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": name}, **keys}
+    with pytest.raises(InputError, match=problem):
+        load_archive(archive_with(config, tmp_path))
 
 
 @pytest.mark.parametrize("text", ["[]", '[["model", {}]]', "null", "3", '"ner"', "{"])

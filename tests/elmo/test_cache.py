@@ -8,8 +8,8 @@ import logging
 import os
 import signal
 import tempfile
-import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,7 @@ from elmo_tasks.elmo.store import LayerStore, _stores
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES
+from tests.forks import fork, status_of
 from tests.tiny import bilm_files
 
 IDS = batch_to_ids(SENTENCES)
@@ -79,23 +80,19 @@ def stored_values(tmp_path: Path) -> Path:
     return path
 
 
-def fork(run: Callable[[], None]) -> int:
-    """Start a process, which does not share the parent's open store; its id."""
-    process = os.fork()
-    if process:
-        return process
-    _stores.clear()
-    torch.set_num_threads(1)
-    try:
+def in_fork(run: Callable[[], object]) -> int:
+    """A process, which does not share the parent's open store."""
+
+    def act() -> None:
+        _stores.clear()
+        torch.set_num_threads(1)
         run()
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
+
+    return fork(act)
 
 
-def wait_for(process: int) -> None:
-    assert os.waitpid(process, 0)[1] == 0
+def require_success(process: int) -> None:
+    assert status_of(process) == 0
 
 
 def test_layers_are_the_rounded_ones_of_the_bilm_whether_computed_or_read(
@@ -187,7 +184,7 @@ def test_a_damaged_entry_is_logged_once_and_computed_again(
         (warning,) = warnings(caplog)
         assert warning.endswith("damaged entries are computed again")
 
-    wait_for(fork(read))
+    require_success(in_fork(read))
 
 
 def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path) -> None:
@@ -198,7 +195,7 @@ def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path) ->
     def read() -> None:
         assert len(read_twice(cached(), expected)) == 1
 
-    wait_for(fork(read))
+    require_success(in_fork(read))
 
 
 def test_values_beyond_float16_are_neither_stored_nor_rounded(
@@ -245,7 +242,7 @@ def test_a_read_only_folder_is_read(
             (warning,) = warnings(caplog)
             assert "no longer written, the run continues: " in warning
 
-        wait_for(fork(read))
+        require_success(in_fork(read))
         for path in (Path(name), *Path(name).rglob("*")):
             path.chmod(0o755)
 
@@ -329,10 +326,15 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
         assert torch.equal(elmo.layers(IDS[:3]).layers, expected) and len(seen) == 1
         elmo.layers(IDS)
 
-    wait_for(fork(child))
+    require_success(in_fork(child))
     elmo.layers(IDS)
     copy.deepcopy(elmo).layers(IDS)
     assert len(seen) == 1
+
+
+def entry(number: int) -> tuple[bytes, bytes]:
+    """A key, and a value of 1 to 150 bytes."""
+    return b"%016d" % number, b"%d" % number * (1 + number % 50)
 
 
 @pytest.mark.slow
@@ -340,18 +342,20 @@ def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:
     def write(step: int) -> None:
         store = LayerStore(tmp_path / "store")
         for number in range(0, 600 * step, step):
-            key = number % 600
-            store.write({b"%016d" % key: b"%d" % key * (1 + key % 50)})
-            assert store.read({b"%016d" % key: len(b"%d" % key * (1 + key % 50))})
+            key, value = entry(number % 600)
+            store.write({key: value})
+            assert store.read({key: len(value)})
 
-    killed = fork(lambda: [write(13) for _ in range(10**6)])  # type: ignore[arg-type]
-    for process in [fork(lambda step=step: write(step)) for step in (1, 7, 599)]:  # type: ignore[misc]
-        wait_for(process)
+    def write_forever() -> None:
+        while True:
+            write(13)
+
+    killed = in_fork(write_forever)
+    for process in [in_fork(partial(write, step)) for step in (1, 7, 599)]:
+        require_success(process)
     os.kill(killed, signal.SIGKILL)
-    os.waitpid(killed, 0)
+    status_of(killed)
     store = LayerStore(tmp_path / "store")
-    expected = {b"%016d" % key: b"%d" % key * (1 + key % 50) for key in range(600)}
-    assert (
-        store.read({key: len(value) for key, value in expected.items()}) == expected
-        and len(store) == 600
-    )
+    expected = dict([entry(number) for number in range(600)])
+    found = store.read({key: len(value) for key, value in expected.items()})
+    assert found == expected and len(store) == 600

@@ -13,11 +13,8 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.models.card import Card, CardSettings
 from elmo_tasks.errors import InputError
-from elmo_tasks.option_values import BatchSizes, Sizes
 from elmo_tasks.pretraining.export import load_start
-from elmo_tasks.settings import annotations
 from tests.elmo.samples import write_bilm
 
 TEXT = ["a b", ["c"]]
@@ -49,11 +46,6 @@ def test_a_tensor_is_no_sentences(elmo: Elmo, value: torch.Tensor) -> None:
             list(method(value))  # type: ignore[arg-type]
 
 
-def test_a_tokenizer_that_returns_no_words(elmo: Elmo) -> None:
-    with pytest.raises(InputError, match="expected"):
-        elmo.embed(TEXT, tokenizer=lambda text: 1)  # type: ignore[arg-type,return-value]
-
-
 def test_a_mean_of_all_layers(elmo: Elmo) -> None:
     with pytest.raises(InputError, match="layers: expected"):
         elmo.mean_vectors(TEXT, ["a"], layers="all")
@@ -65,18 +57,11 @@ def test_windows_that_overlap_by_more_than_half(files: tuple[str, str]) -> None:
             Elmo.from_files(*files, **sizes)
 
 
-def test_no_model(elmo: Elmo) -> None:
-    for model in ("no such", "a\0b", ""):
-        with pytest.raises(InputError, match="no such|expected a path") as error:
-            Elmo.from_pretrained(model)
-        assert "\n" not in str(error.value)
+def test_no_model() -> None:
+    with pytest.raises(InputError, match="expected a path without NUL"):
+        Elmo.from_pretrained("a\0b")
     with pytest.raises(InputError, match="no such model"):
         load_start("")
-
-
-def test_keywords_are_the_fields_of_settings() -> None:
-    for keywords, settings in ((Sizes, BatchSizes), (Card, CardSettings)):
-        assert annotations(keywords) == annotations(settings)
 
 
 def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
@@ -120,12 +105,3 @@ def test_a_word_that_is_named_twice_has_two_equal_rows(elmo: Elmo) -> None:
     twice = elmo.mean_vectors(["a b a"], ["a", "b", "a"])
     assert np.array_equal(twice, once[[0, 1, 0]])
     assert elmo.mean_vectors(["a"], []).shape == (0, 12)
-
-
-def test_words_of_texts_and_of_lists_of_words(elmo: Elmo) -> None:
-    assert elmo.words(iter(TEXT)) == [["a", "b"], ["c"]]
-
-
-def test_devices_that_are_there(files: tuple[str, str]) -> None:
-    for device in ("cpu", torch.device("cpu")):
-        assert Elmo.from_files(*files, device=device).device.type == "cpu"

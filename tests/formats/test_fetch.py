@@ -2,7 +2,7 @@
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -52,34 +52,9 @@ def test_a_bilm_is_taken_from_folder_and_zip(tmp_path: Path) -> None:
         assert file.parent.parent.name == "unpacked"
 
 
-def bomb(file: Path) -> None:
-    with (
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
-        packed.open("model.hdf5", "w") as member,
-    ):
-        for _ in range(100):
-            member.write(bytes(2**20))
-
-
-def twice(file: Path) -> None:
-    with zipfile.ZipFile(file, "w") as packed:
-        packed.writestr("a/model.hdf5", b"")
-        packed.writestr("b/model.hdf5", b"")
-
-
-@pytest.mark.parametrize(
-    ("write", "problem"),
-    [
-        (bomb, "unpacks to more than 100 times its size"),
-        (twice, "has two members named model.hdf5"),
-        (lambda file: file.touch(), "not a zip file"),
-    ],
-)
-def test_hostile_zips_are_one_error(
-    write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path
-) -> None:
-    write(tmp_path / "x.zip")
-    with pytest.raises(InputError, match=rf"x\.zip: .*{problem}"):
+def test_a_damaged_zip(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "x.zip").touch()
+    with pytest.raises(InputError, match=r"x\.zip: .*not a zip file"):
         model_path(str(tmp_path / "x.zip"))
     assert not list((cache / "unpacked").iterdir())
 
@@ -101,10 +76,10 @@ def test_a_zip_is_unpacked_once(tmp_path: Path, cache: Path) -> None:
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     """A hub with a repository."""
-    with fake_hub(tmp_path / "hub", monkeypatch) as server:
-        files = {"a/options.json": b"{}", "b.bin": bytes(600_000), "c.txt": bytes(10)}
-        server.repositories["me/latin"] = files
-        yield server
+    hub = fake_hub(tmp_path / "hub", monkeypatch)
+    files = {"a/options.json": b"{}", "b.bin": bytes(600_000), "c.txt": bytes(10)}
+    hub.repositories["me/latin"] = files
+    yield hub
     set_download_limit(None)
 
 
@@ -113,20 +88,21 @@ def test_a_file_of_the_hub(hub: FakeHub) -> None:
     with pytest.raises(NotAllowed, match="expected a local file"):
         local_path(url, offline=True)
     path = local_path(url)
-    assert path.read_bytes() == b"{}" and local_path(url, offline=True) == path
+    assert path.read_bytes() == b"{}" and "latin@v1" in str(path)
+    assert local_path(url, offline=True) == path
     digest = hashlib.sha256(b"{}").hexdigest()
     assert local_path(f"{url}#sha256={digest}") == path
-    with pytest.raises(InputError, match=f"expected sha256=0+, got {digest}"):
-        local_path(url, sha256="0" * 64)
-    with pytest.raises(InputError, match="hf://me/latin: it has no file x.json"):
-        local_path("hf://me/latin/x.json")
-    with pytest.raises(InputError, match="cannot fetch hf://me/other: .*404"):
-        local_path("hf://me/other/x.json")
-    with pytest.raises(InputError, match="expected hf://owner/name/file"):
-        local_path("hf://me/x")
+    for bad, problem in (
+        (f"{url}#sha256={'0' * 64}", f"expected sha256=0+, got {digest}"),
+        ("hf://me/latin/x.json", "hf://me/latin: it has no file x.json"),
+        ("hf://me/other/x.json", "cannot fetch hf://me/other: .*me/other"),
+        ("hf://me/x", "expected hf://owner/name/file"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            local_path(bad)
 
 
-def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_the_hub(hub: FakeHub) -> None:
     """Those of its files that are wanted are limited together."""
     patterns = ["*.json", "*.bin"]
     set_download_limit(0.000_6)
@@ -134,13 +110,15 @@ def test_a_model_of_the_hub(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(InputError, match=problem):
         hub_model("hf://me/latin", patterns)
     set_download_limit(0.000_600_002)
-    folder = hub_model("me/latin", patterns)
+    folder = hub_model("me/latin/", patterns)
     names = [path.name for path in folder.rglob("*") if path.is_file()]
     assert sorted(names) == ["b.bin", "options.json"]
-    assert hub_model("me/latin", ["*.bin"], offline=True) == folder
+    with pytest.raises(InputError, match="me/latin: it has no files of a model"):
+        hub_model("me/latin", ["*.x", "*.y"])
+    hub.repositories.clear()  # the hub is out of reach
+    for offline in (False, True):
+        assert hub_model("me/latin", ["*.bin"], offline=offline) == folder
     with pytest.raises(NotAllowed):
         hub_model("me/latin", ["*.txt"], offline=True)
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
-    assert hub_model("me/latin", ["*.bin"]) == folder
     with pytest.raises(InputError, match="cannot fetch me/latin"):
         hub_model("me/latin", ["*.txt"])

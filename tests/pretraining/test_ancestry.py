@@ -24,7 +24,7 @@ from elmo_tasks.pretraining.export import export_run, load_trained, write_export
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.system.files import file_sha256
-from tests.fake_hub import FakeHub, fake_hub
+from tests.fake_hub import fake_hub
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 
@@ -51,13 +51,6 @@ def tuned_run(folder: Path, start: Any) -> Path:
     return folder
 
 
-def copied(folder: Path, *files: Path) -> Path:
-    folder.mkdir(parents=True)
-    for file in files:
-        shutil.copy(file, folder)
-    return folder
-
-
 def own(root: Path, **options: Any) -> Path:
     """An exported biLM that was not tuned."""
     toy.fake_run(root / "own")
@@ -68,10 +61,6 @@ def own(root: Path, **options: Any) -> Path:
 def with_card(root: Path, **options: Any) -> str:
     about = CardSettings(license="cc-by-sa-4.0", text="the Latin | Library")
     return str(own(root, about=about, **options))
-
-
-def zipped(root: Path) -> str:
-    return shutil.make_archive(str(root / "latin"), "zip", with_card(root))
 
 
 def pair(folder: Path) -> str:
@@ -86,8 +75,6 @@ def with_front_matter(root: Path) -> str:
 
 STARTS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "the bundled one": (lambda root: "bundled", OF_BUNDLED),
-    "its folder": (lambda root: str(BUNDLED[0].parent), OF_BUNDLED),
-    "its files": (lambda root: pair(copied(root / "x", *BUNDLED)), OF_BUNDLED),
     "an object of its files": (
         lambda root: {"options_file": str(BUNDLED[0]), "weight_file": str(BUNDLED[1])},
         OF_BUNDLED,
@@ -97,7 +84,6 @@ STARTS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
         lambda root: with_card(root, chosen="safetensors"),
         ("latin", "the Latin \\| Library", "cc-by-sa-4.0"),
     ),
-    "a ZIP": (zipped, ("latin.zip", "the Latin \\| Library", "cc-by-sa-4.0")),
     "another's card": (with_front_matter, ("latin", "gpl-3.0")),
     "an export without a card": (lambda root: str(own(root)), ("latin", NOT_STATED)),
     "official files": (lambda root: pair(own(root)), ("weights.hdf5", NOT_STATED)),
@@ -119,7 +105,7 @@ def test_card_names_the_start(
     make, expected = STARTS[case]
     start = make(tmp_path)
     run = tuned_run(tmp_path / "run", start)
-    for folder in ("latin", "own", "x"):  # what the files said when the run began
+    for folder in ("latin", "own"):  # what the files said when the run began
         shutil.rmtree(tmp_path / folder, ignore_errors=True)
     out = tmp_path / "out"
     export_run(run, out, about=SAID)
@@ -155,10 +141,6 @@ def without_card(run: Path, out: Path) -> str:
     return str(out)
 
 
-def official(run: Path, out: Path) -> str:
-    return pair(Path(without_card(run, out)))
-
-
 def by_the_training(run: Path, out: Path) -> str:
     """Its callback writes no card."""
     trained = load_trained(run)
@@ -167,9 +149,9 @@ def by_the_training(run: Path, out: Path) -> str:
     return str(out)
 
 
-def saved(run: Path, out: Path, **options: Any) -> str:
+def saved(run: Path, out: Path) -> str:
     export_run(run, out.with_name("between"))
-    Elmo.from_pretrained(out.with_name("between")).save_pretrained(out, **options)
+    Elmo.from_pretrained(out.with_name("between")).save_pretrained(out)
     return str(out)
 
 
@@ -187,10 +169,8 @@ HANDED_ON: dict[str, Callable[[Path, Path], str]] = {
     "run": lambda run, out: str(run),
     "export": exported,
     "export without its card": without_card,
-    "two files": official,
     "export at the end of a training": by_the_training,
     "saved": saved,
-    "saved in the other format": lambda run, out: saved(run, out, format="safetensors"),
     "saved by Python": saved_files,
 }
 
@@ -217,30 +197,24 @@ def test_every_saved_copy_names_the_start(
     (digest,) = digests(Path(exported(run, tmp_path / "out")))
     elmo = Elmo.from_pretrained(tmp_path / "out", device="cpu")
     elmo.save_pretrained(tmp_path / "saved", format=chosen, **about)
-    with fake_hub(tmp_path / "cache", monkeypatch) as hub:
-        elmo.push_to_hub("me/latin", format=chosen, **about)
-        pushed = copy_of(hub, "me/latin", tmp_path / "pushed")
-        Elmo.from_pretrained("hf://me/latin").save_pretrained(tmp_path / "again")
-        tuned_run(tmp_path / "second", "hf://me/latin")
-        export_run(tmp_path / "second", tmp_path / "tuned")
+    fake_hub(tmp_path / "cache", monkeypatch)
+    elmo.push_to_hub("me/latin", format=chosen, **about)
+    Elmo.from_pretrained("hf://me/latin").save_pretrained(tmp_path / "again")
+    tuned_run(tmp_path / "second", "hf://me/latin")
+    export_run(tmp_path / "second", tmp_path / "tuned")
+    pushed = tmp_path / "cache/me/latin@None"
     for folder in (tmp_path / "saved", pushed, tmp_path / "again", tmp_path / "tuned"):
         assert digest in digests(folder) and digest in card(folder)
         assert "cc-by-sa-4.0" in card(folder).partition("## Tuned from")[2]
     assert "| hf://me/latin |" in card(tmp_path / "tuned")
 
 
-def copy_of(hub: FakeHub, name: str, folder: Path) -> Path:
-    folder.mkdir()
-    for file, content in hub.repositories[name].items():
-        (folder / file).write_bytes(content)
-    return folder
-
-
 def test_a_card_that_stays_and_does_not_name_the_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = tuned_run(tmp_path / "run", "bundled")
-    out = copied(tmp_path / "out")
+    out = tmp_path / "out"
+    out.mkdir()
     (out / "README.md").write_text("mine")
     export_run(run, out)
     assert card(out) == "mine"

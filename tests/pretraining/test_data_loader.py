@@ -19,6 +19,7 @@ from elmo_tasks.pretraining.components.reader import (
     text_files,
 )
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
+from tests.distributed import in_processes
 
 
 @pytest.fixture
@@ -299,35 +300,20 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
-@pytest.mark.parametrize(
-    ("rank", "names"), [(0, ["a"]), (1, ["a"]), (2, ["b", "c"]), (3, ["b", "c"])]
-)
 def test_each_node_reads_a_share_of_the_files(
-    rank: int,
-    names: list[str],
-    files: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    files: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """An epoch is of the predictions of all nodes."""
     caplog.set_level("INFO", "elmo_tasks")
-    be_process(monkeypatch, rank, 4, 2)
-    made = loader_of(files, batch_size=8, unroll=2)
-    assert [file.stem for file in made.files] == names
-    assert f"this node reads {', '.join(map(str, made.files))}" in caplog.messages
-    counts = [(0, 24), (0, 24), (1, 24), (1, 24)]
-    gathered: list[Any] = []
 
-    def gather(values: list[Any], value: Any) -> None:
-        gathered.append(value)
-        values[:] = counts
+    def act() -> tuple[int, list[str]]:
+        return len(loader_of(files, batch_size=8, unroll=2)), caplog.messages
 
-    monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
-    assert len(made) == 48 // 16
-    assert gathered == [counts[rank]]
-    assert "48 predictions per pass: 3 steps per epoch" in caplog.messages
-    (batch,) = [next(iter(made))["batch"]]
-    assert batch.targets.shape == (2, 2, 2)
+    a, b, c = files
+    reads = [f"this node reads {names}" for names in (a, a, f"{b}, {c}", f"{b}, {c}")]
+    steps = "48 predictions per pass: 3 steps per epoch"
+    found = in_processes(4, act, LOCAL_WORLD_SIZE="2")
+    assert found == [(3, [message, steps]) for message in reads]
 
 
 def loader_of(files: list[str], **keys: Any) -> LmDataLoader:
@@ -336,55 +322,40 @@ def loader_of(files: list[str], **keys: Any) -> LmDataLoader:
     return made
 
 
-def test_processes_of_a_node_divide_its_rows(
-    files: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("count", "on_node", "named", "groups", "keys"),
+    [
+        (4, 2, "abc", ["a", "bc"], {"steps_per_epoch": 2}),
+        (3, 1, "abc", ["a", "b", "c"], {"steps_per_epoch": 2}),
+        (2, 1, "a", ["a"], {"steps_per_epoch": 2}),  # fewer files than nodes
+        (2, 1, "abc", ["abc"], {"shuffle": False}),  # a validation
+    ],
+)
+def test_processes_share_files_and_rows(
+    count: int,
+    on_node: int,
+    named: str,
+    groups: list[str],
+    keys: dict[str, Any],
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All shares together are the batches of one process of that node."""
-    options = {"steps_per_epoch": 2, "unroll": 2}
-    for node, file in ((0, files[:1]), (1, files[1:])):
-        with monkeypatch.context() as patched:
-            shares = []
-            for rank in (2 * node, 2 * node + 1):
-                be_process(patched, rank, 4, 2)
-                made = loader_of(files, batch_size=8, **options)
-                shares.append([item["batch"].targets for item in made])
-        whole = [
-            item["batch"].targets for item in loader_of(file, batch_size=4, **options)
-        ]
-        for one, other, expected in zip(*shares, whole, strict=True):
-            assert torch.equal(torch.cat([one, other], 2), expected)
-
-
-@pytest.mark.parametrize("keys", [{"shuffle": False}, {"files": 1}])
-def test_where_each_process_reads_all_files(
-    keys: dict[str, Any], files: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In validation, and if there are fewer files than nodes."""
-    used = files[: keys.get("files", 3)]
-    options = {"unroll": 2, "shuffle": keys.get("shuffle", True)}
-    if options["shuffle"]:
-        options["steps_per_epoch"] = 2
-    whole = [item["batch"].targets for item in loader_of(used, batch_size=4, **options)]
-    shares = []
-    for rank in range(2):
-        be_process(monkeypatch, rank, 2, 1)
-        made = loader_of(used, batch_size=4, **options)
-        assert [str(file) for file in made.files] == used
-        shares.append([item["batch"].targets for item in made])
-    for one, other, expected in zip(*shares, whole, strict=True):
-        assert torch.equal(torch.cat([one, other], 2), expected)
-
-
-def test_as_many_files_as_nodes(
-    files: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    be_process(monkeypatch, 2, 3, 1)
-    made = loader_of(files, batch_size=3, unroll=2, steps_per_epoch=1)
-    assert [file.stem for file in made.files] == ["c"]
-    (found,) = made
+    """Those that read the same files have together the batches of one process."""
+    used = files[: len(named)]
+    shares: dict[str, list[Any]] = {}
+    for rank in range(count):
+        be_process(monkeypatch, rank, count, on_node)
+        made = loader_of(used, batch_size=2 * count, unroll=2, **keys)
+        names = "".join([file.stem for file in made.files])
+        targets = [item["batch"].targets for item in made]
+        shares.setdefault(names, []).append(targets)
     monkeypatch.undo()
-    (expected,) = loader_of(files[2:], batch_size=1, unroll=2, steps_per_epoch=1)
-    assert torch.equal(found["batch"].targets, expected["batch"].targets)
+    assert list(shares) == groups
+    for names, parts in shares.items():
+        read = [file for file in used if Path(file).stem in names]
+        whole = loader_of(read, batch_size=2 * len(parts), unroll=2, **keys)
+        for item, *found in zip(whole, *parts, strict=True):
+            assert torch.equal(torch.cat(found, 2), item["batch"].targets)
 
 
 def test_rows_that_the_processes_cannot_divide(

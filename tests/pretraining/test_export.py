@@ -13,9 +13,9 @@ import torch
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.hdf5 import round_mantissa
 from elmo_tasks.pretraining.export import export_run, load_start, load_trained
-from tests.disk import file_size_limit
 from tests.pretraining import toy
 
 
@@ -31,36 +31,9 @@ def exported(run: Path, tmp_path: Path) -> Path:
     return tmp_path / "exported"
 
 
-def test_an_export_without_its_softmax(exported: Path) -> None:
-    (exported / "softmax.hdf5").unlink()
-    with pytest.raises(InputError, match=r"missing: softmax.hdf5"):
-        load_trained(exported)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("best.th", None, "with best.th"),
-        (
-            "config.json",
-            '{"model": {"type": "basic_classifier"}}',
-            "got basic_classifier",
-        ),
-        (
-            "vocabulary/words.txt",
-            "<S>\n</S>\n<UNK>\na\n",
-            "best.th: it does not have this model's weights",
-        ),
-    ],
-)
-def test_invalid_runs(
-    run: Path, tmp_path: Path, name: str, content: str | None, message: str
-) -> None:
-    if content is None:
-        (run / name).unlink()
-    else:
-        (run / name).write_text(content)
-    with pytest.raises(InputError, match=message):
+def test_a_run_without_weights(run: Path, tmp_path: Path) -> None:
+    (run / "best.th").unlink()
+    with pytest.raises(InputError, match="with best.th"):
         export_run(run, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -70,10 +43,6 @@ def test_invalid_runs(
     [
         ({"softmax/W": np.zeros((4, 12))}, "softmax/W of shape"),
         ({"softmax/b": np.zeros(4)}, "the softmax cannot be read"),
-        (
-            {"softmax/W": np.full((len(toy.WORDS) + 3, 12), np.nan)},
-            "expected finite numbers in softmax/W",
-        ),
     ],
 )
 def test_invalid_softmax_files(
@@ -86,20 +55,27 @@ def test_invalid_softmax_files(
         load_trained(exported)
 
 
-OTHERS = {
-    "options.json": '{"theme": "dark"}',
-    "vocabulary.txt": "apple\nbanana\n",
-    "weights.hdf5": "precious",
-}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_files_of_something_else_stay(name: str, run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("options.json", '{"theme": "dark"}'),
+        ("vocabulary.txt", "apple\nbanana\n"),
+        ("weights.hdf5", "precious"),
+        ("config.json", '{"model_type": "bert"}'),
+        ("config.json", '{"model": {}}'),
+        ("config.json", "x"),
+    ],
+)
+def test_files_of_something_else_stay(
+    name: str, text: str, run: Path, tmp_path: Path
+) -> None:
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / name).write_text(OTHERS[name])
+    file = tmp_path / "out" / name
+    file.write_text(text)
+    chosen: Format = "safetensors" if name == "config.json" else "hdf5"
     with pytest.raises(InputError, match=f"out: expected a folder without {name}"):
-        export_run(run, tmp_path / "out")
-    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == [OTHERS[name]]
+        export_run(run, tmp_path / "out", chosen=chosen)
+    assert list((tmp_path / "out").iterdir()) == [file] and file.read_text() == text
 
 
 def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> None:
@@ -107,23 +83,6 @@ def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> Non
         (exported / name).unlink()
     export_run(run, exported)
     load_trained(exported)
-
-
-@pytest.mark.parametrize("limit", [0, 100, 5_000, 10_000])
-def test_a_full_disk_leaves_an_older_export(
-    run: Path, tmp_path: Path, limit: int
-) -> None:
-    out = tmp_path / "out"
-    export_run(run, out)
-    (out / "card.md").write_text("kept")
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert max(map(len, before.values())) > limit
-    with (
-        file_size_limit(limit),
-        pytest.raises(InputError, match=r"cannot write: File too large"),
-    ):
-        export_run(run, out, mantissa_bits=3)
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 NAMES = ["options.json", "softmax.hdf5", "vocabulary.txt", "weights.hdf5"]
@@ -160,10 +119,6 @@ def test_an_export_as_safetensors(run: Path, tmp_path: Path) -> None:
         assert torch.equal(value, own[name]), name
     bilm, trained, _ = load_start(str(out))
     assert trained is not None and trained.model.bilm is bilm
-    (run / "config.json").write_text(
-        json.dumps({"model": {"type": "elmo_tasks_tuned_bilm", "bilm": str(out)}})
-    )
-    assert load_trained(run).model.bilm.options == bilm.options
     (out / "softmax.hdf5").unlink()
     assert load_start(str(out)).trained is None
     with pytest.raises(InputError, match=r"missing: softmax.hdf5"):
@@ -205,16 +160,6 @@ def test_a_folder_has_one_format(first: Any, run: Path, tmp_path: Path) -> None:
     ):
         export_run(run, out, chosen=second)
     load_trained(out)
-
-
-@pytest.mark.parametrize("config", ['{"model_type": "bert"}', '{"model": {}}', "x"])
-def test_the_config_of_another_model_stays(
-    config: str, run: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "config.json").write_text(config)
-    with pytest.raises(InputError, match=r"expected a folder without config\.json"):
-        export_run(run, tmp_path, chosen="safetensors")
-    assert (tmp_path / "config.json").read_text() == config
 
 
 def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -> None:
@@ -331,13 +276,9 @@ def test_weights_of_other_models(run: Path) -> None:
         load_trained(run)
 
 
-def test_numbers_of_a_softmax_that_are_not_finite(exported: Path) -> None:
-    for name, value in (("softmax/W", np.inf), ("softmax/b", np.nan)):
-        with h5py.File(exported / "softmax.hdf5", "r+") as file:
-            kept = file[name][...]
-            file[name][-1] = value
-        with pytest.raises(InputError, match=f"expected finite numbers in {name}"):
-            load_trained(exported)
-        with h5py.File(exported / "softmax.hdf5", "r+") as file:
-            file[name][...] = kept
-    load_trained(exported)
+@pytest.mark.parametrize("name", ["softmax/W", "softmax/b"])
+def test_numbers_of_a_softmax_that_are_not_finite(name: str, exported: Path) -> None:
+    with h5py.File(exported / "softmax.hdf5", "r+") as file:
+        file[name][-1] = np.inf
+    with pytest.raises(InputError, match=f"expected finite numbers in {name}"):
+        load_trained(exported)

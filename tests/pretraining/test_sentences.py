@@ -190,19 +190,6 @@ def test_the_size_of_a_block(tmp_path: Path) -> None:
     )
 
 
-def test_a_cycle_has_its_own_order_of_files(tmp_path: Path) -> None:
-    """Of files that are read side by side, the next sentence is of any of them."""
-    for name in "ab":
-        (tmp_path / name).write_text(f"{name}\n" * 20)
-    files = sorted(tmp_path.iterdir())
-    orders = set()
-    for cycle in range(4):
-        words = [word for (word,) in shuffled_sentences(files, seed=1, cycle=cycle)]
-        assert Counter(words) == {"a": 20, "b": 20}
-        orders.add("".join(words))
-    assert len(orders) == 4
-
-
 def test_sentences_are_taken_one_by_one(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a\nb\n")
     sentences = EndlessSentences([tmp_path / "a"], seed=1)

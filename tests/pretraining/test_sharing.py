@@ -29,10 +29,7 @@ def test_files_of_the_hub_that_were_downloaded_before(
     monkeypatch.setattr(
         "huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache")
     )
-    monkeypatch.setattr(
-        "huggingface_hub.file_download.HUGGINGFACE_CO_URL_TEMPLATE",
-        "http://127.0.0.1:1/{filename}",
-    )
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     url = "hf://me/latin@v1"
     with pytest.raises(InputError, match="cannot fetch hf://me/other: "):
         local_path("hf://me/other/options.json")
@@ -44,12 +41,6 @@ def test_files_of_the_hub_that_were_downloaded_before(
     parts["options_file"] += f"#sha256={options}"
     found = resolve_files("bilm", parts)
     assert BiLM.from_files(*found.paths.values()).output_dim == 24
-    with pytest.raises(InputError, match="64 hexadecimal"):
-        local_path(f"{url}/options.json#sha256=00")
-    with pytest.raises(
-        InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"
-    ):
-        local_path("hf://latin")
 
 
 @pytest.mark.parametrize("chosen", FORMATS)
@@ -60,10 +51,11 @@ def test_a_language_model_is_downloaded_from_the_hub(
     toy.fake_run(tmp_path / "run")
     folder = tmp_path / "exported"
     export_run(tmp_path / "run", folder, chosen=chosen)
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with fake_hub(tmp_path / "cache", monkeypatch) as server:
-        server.repositories["me/latin"] = files
-        trained = load_trained("hf://me/latin")
+    hub = fake_hub(tmp_path / "cache", monkeypatch)
+    hub.repositories["me/latin"] = {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    }
+    trained = load_trained("hf://me/latin")
     expected = load_trained(folder)
     assert trained.vocabulary.words == expected.vocabulary.words
     state = expected.model.state_dict()

@@ -159,23 +159,6 @@ def test_one_direction_that_ends_first() -> None:
     assert batches[0].characters.shape[0] == len(batches[0].inputs.unique())
 
 
-def test_batches_of_a_process_are_columns_of_the_whole(shards: list[Path]) -> None:
-    vocabulary = WordVocabulary.count(shards)
-    sizes = {"batch_size": 4, "unroll": 5}
-
-    def batches(own: range | None) -> list[LmBatch]:
-        sources = read_sentences(shards), read_sentences(shards)
-        return list(LmStream(*sources, vocabulary, own=own, **sizes))
-
-    whole = batches(None)
-    parts = [batches(range(0, 2)), batches(range(2, 4))]
-    for batch, *shares in zip(whole, *parts, strict=True):
-        for name in ("targets", "mask"):
-            joined = torch.cat([getattr(share, name) for share in shares], 2)
-            assert torch.equal(joined, getattr(batch, name))
-        assert batch.targets.shape == (2, 5, 4)
-
-
 def test_a_batch_on_another_device() -> None:
     vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
     batch = next(LmStream(iter(THREE), iter(THREE), vocabulary, batch_size=1, unroll=4))

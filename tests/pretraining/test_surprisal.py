@@ -165,27 +165,6 @@ def test_the_sums_are_those_of_perplexity(
     assert report == pytest.approx(expected, rel=1e-12)
 
 
-def test_states(surprisal: WordSurprisal) -> None:
-    """Fresh for each sentence, or from the sentence before; zero for the first."""
-    first, second = "the cook bakes .", "the sailor ties the rope ."
-    (alone,) = surprisal.score([second])
-    _, reset = surprisal.score([first, second])
-    begun, carried = surprisal.score([first, second], state="carry")
-    assert reset.forward == pytest.approx(alone.forward)
-    assert carried.forward[0] != pytest.approx(alone.forward[0], rel=1e-3)
-    assert carried.backward[-1] != pytest.approx(alone.backward[-1], rel=1e-3)
-    (expected,) = surprisal.score([first])
-    assert begun.forward == pytest.approx(expected.forward)
-    # The forward direction has read the first sentence, the second one not yet.
-    changed, _ = surprisal.score([first, "nurse"], state="carry")
-    assert changed.forward == pytest.approx(begun.forward)
-
-
-def test_words_outside_the_vocabulary(surprisal: WordSurprisal) -> None:
-    (found,) = surprisal.score([["the", "the dog", "bakes", "<UNK>", "The"]])
-    assert found.is_unknown == [False, True, False, True, True]
-
-
 @pytest.mark.parametrize("state", ["reset", "carry"])
 def test_a_stream(surprisal: WordSurprisal, state: str) -> None:
     taken: list[int] = []
@@ -232,17 +211,6 @@ def test_weights_that_overflow(tmp_path: Path) -> None:
     surprisal = WordSurprisal(trained.model, trained.vocabulary)
     with pytest.raises(InputError, match="finite surprisals, got .* for 'the cook'"):
         surprisal.score(["the cook"])
-
-
-def test_the_bundled_model() -> None:
-    """A common continuation is less surprising than an odd one, from both sides."""
-    surprisal = WordSurprisal.from_pretrained(device="cpu")
-    likely, odd = surprisal.score(
-        ["She drank a cup of tea .", "She drank a cup of if ."]
-    )
-    assert likely.forward[5] < odd.forward[5]
-    assert likely.backward[5] < odd.backward[5]
-    assert not any(likely.is_unknown)
 
 
 def test_memory_of_a_large_vocabulary(trained: TrainedModel) -> None:

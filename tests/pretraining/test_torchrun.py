@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +18,8 @@ from allennlp.common import Params
 from allennlp.common.util import find_open_port
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.components.allennlp_vocabulary import LmVocabulary
-from elmo_tasks.pretraining.components.data_loader import LmDataLoader
-from elmo_tasks.pretraining.components.reader import LmReader
-from elmo_tasks.pretraining.text.sentences import read_sentences, share_of_files
 from elmo_tasks.training.run import train
 from elmo_tasks.training.torchrun import Torchrun
-from tests.distributed import in_processes
 from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
@@ -167,41 +161,3 @@ def test_force_would_rename_what_an_attempt_has_trained(
     config = Params.from_file(str(ROOT / "training_config" / "ner.jsonnet"))
     with pytest.raises(InputError, match="expected no --force"):
         train(config, tmp_path / "run", force=True)
-
-
-def test_each_node_reads_its_own_files(corpus: Path) -> None:
-    """
-    Two nodes of two processes: a node's rows are divided, and each token of its files
-    is read once per pass.
-    """
-    files = sorted((corpus / "lm").glob("train.*"))
-    assert sorted(share_of_files(files, 0, 2) + share_of_files(files, 1, 2)) == files
-    words = LmVocabulary.from_corpus([str(file) for file in files], min_count=1)
-    ids = {number: word for word, number in words.to_words().ids.items()}
-
-    def read_pass() -> tuple[list[Path], list[str]]:
-        loader = LmDataLoader(
-            LmReader(), [str(file) for file in files], 8, unroll=10, steps_per_epoch=1
-        )
-        loader.index_with(words)
-        found = []
-        while loader.position()["forward"]["cycle"] == 0:
-            (one,) = loader
-            batch = one["batch"]
-            assert batch.targets.shape == (2, 10, 2)
-            found += [ids[number] for number in batch.targets[0].flatten().tolist()]
-        return loader.files, found
-
-    read: dict[int, list[str]] = {0: [], 1: []}
-    results = in_processes(4, read_pass, LOCAL_WORLD_SIZE="2")
-    for rank, (own, found) in enumerate(results):
-        assert own == share_of_files(files, rank // 2, 2)
-        read[rank // 2] += found
-    for node in range(2):
-        expected: Counter[str] = Counter()
-        for sentence in read_sentences(share_of_files(files, node, 2)):
-            expected.update(sentence)
-            expected["</S>"] += 1
-        missing = expected - Counter(read[node])
-        longest = max(len(sentence) for sentence in read_sentences(files))
-        assert sum(missing.values()) <= 4 * (longest + 1)

@@ -206,20 +206,3 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     for key, value in states[2].items():
         if isinstance(value, torch.Tensor):
             assert torch.equal(again[key], value), key
-
-
-def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(
-    tmp_path: Path,
-) -> None:
-    """Only the fine-tuning config writes the options into the run's folder."""
-    start = exported(tmp_path / "start")
-    model = {"type": "elmo_tasks_tuned_bilm", "bilm": str(tmp_path / "start")}
-    run = tmp_path / "run"
-    (run / "vocabulary").mkdir(parents=True)
-    WordVocabulary(WORDS).save(run / "vocabulary/words.txt")
-    (run / "config.json").write_text(json.dumps({"model": model}))
-    torch.save(
-        {f"language_model.{name}": value for name, value in start.state_dict().items()},
-        run / "best.th",
-    )
-    assert load_trained(run).model.bilm.options == start.bilm.options

@@ -6,7 +6,6 @@ or is one error before the folder of the run is made.
 import copy
 import inspect
 import json
-import multiprocessing
 import types
 from collections.abc import Iterator
 from functools import cache
@@ -289,42 +288,3 @@ def test_a_documented_value(case: Case, root: Path, tmp_path: Path) -> None:
     else:
         assert expected in str(problem)
         assert not folder.exists()
-
-
-FROZEN = {"type": "slanted_triangular", "num_epochs": 3, "gradual_unfreezing": True}
-WORKERS = {"batch_size": 2, "num_workers": 1}
-
-
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-@pytest.mark.parametrize("loader", ["multiprocess", "elmo_tasks_share"])
-@pytest.mark.parametrize("key", ["data_loader", "validation_data_loader"])
-def test_workers_that_cannot_be_started(
-    key: str, loader: str, method: str, root: Path, tmp_path: Path
-) -> None:
-    """With a default of `fork`, AllenNLP's lock is one of forked processes."""
-    if multiprocessing.get_start_method() != "fork":
-        pytest.skip("AllenNLP's lock can be passed to any process")
-    value = {"type": loader, "start_method": method, **WORKERS}
-    config = config_of(Case("sst_elmo", (key,), value), root)
-    problem = "RuntimeError: .*a fork context"
-    if loader == "elmo_tasks_share":
-        problem = "ShareDataLoader: start_method: expected one of fork, got"
-    with pytest.raises(InputError, match=f"{key}: {problem}"):
-        train(Params(config), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("loader", ["multiprocess", "elmo_tasks_share"])
-def test_workers(loader: str, root: Path, tmp_path: Path) -> None:
-    value = {"type": loader, "start_method": "fork", **WORKERS}
-    config = config_of(Case("sst_elmo", ("data_loader",), value), root)
-    with toy.own_terminal():
-        train(Params(config), tmp_path / "run")
-    assert (tmp_path / "run" / "model.tar.gz").is_file()
-
-
-def test_a_schedule_that_needs_groups_of_parameters(root: Path, tmp_path: Path) -> None:
-    case = Case("sst_elmo", ("trainer", "learning_rate_scheduler"), FROZEN)
-    with pytest.raises(InputError, match="trainer: .* default group should be empty"):
-        train(Params(config_of(case, root)), tmp_path / "run")
-    assert not (tmp_path / "run").exists()

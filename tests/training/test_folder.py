@@ -269,16 +269,6 @@ def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
         require_plain_name(tmp_path / "run[1]")
 
 
-def test_files_of_somebody_else(tmp_path: Path) -> None:
-    for name in ("log", "options.json", "config.json"):
-        (tmp_path / name).touch()
-    with pytest.raises(
-        InputError, match="expected an empty folder, got config.json, log, options.json"
-    ):
-        start(tmp_path)
-    assert names(tmp_path) == {"log", "options.json", "config.json"}
-
-
 def test_many_names_are_one_line(tmp_path: Path) -> None:
     for number in range(30):
         (tmp_path / f"note {number}\n").touch()

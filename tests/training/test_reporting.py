@@ -1,12 +1,11 @@
 """
-What an interrupted and resumed training has reported to TensorBoard, by AllenNLP's
-callback, and to Weights & Biases: one run, with the metrics of its epochs.
+What an interrupted and resumed training has reported to Weights & Biases: one run, with
+the metrics of its epochs.
 """
 
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 from allennlp.training.callbacks import TrainerCallback
-from tensorboardX.proto.event_pb2 import Event
 
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.training.config import read_config
@@ -22,9 +20,6 @@ from elmo_tasks.training.run import train
 from tests.tiny import tiny_model
 
 EPOCHS = 3
-
-Steps = dict[int, dict[str, float]]
-"""Metrics by name, for each step."""
 
 
 @TrainerCallback.register("tests_stop")
@@ -48,7 +43,6 @@ def run(
     with pytest.raises(Interrupted):
         train(Params(json.loads(json.dumps(config))), folder)
     monkeypatch.delenv("STOP")
-    time.sleep(1)  # tensorboardX names its files by the second
     train(Params(json.loads(json.dumps(config))), folder, recover=True)
     return config
 
@@ -62,23 +56,6 @@ def metrics_of(folder: Path, epoch: int) -> dict[str, float]:
     for name in ("validation_loss", "validation_accuracy"):
         found["validation/" + name.removeprefix("validation_")] = metrics[name]
     return found
-
-
-def test_tensorboard(
-    configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(configs, tmp_path / "film", "tensorboard", monkeypatch)
-    found: Steps = {}
-    for file in sorted(tmp_path.glob("film/log/*/events.*")):
-        for data in tensorboard_records(file.read_bytes()):
-            event = Event.FromString(data)
-            for value in event.summary.value:
-                step = found.setdefault(event.step, {})
-                step[value.tag] = value.simple_value
-    for epoch in range(EPOCHS):
-        expected = metrics_of(tmp_path / "film", epoch)
-        reported = {name: found[epoch + 1][name] for name in expected}
-        assert reported == pytest.approx(expected)
 
 
 def test_weights_and_biases(
@@ -111,15 +88,6 @@ def test_without_its_package(
         TrainerCallback.from_params(
             Params({"type": "elmo_tasks_wandb"}), serialization_dir=str(tmp_path)
         )
-
-
-def tensorboard_records(data: bytes) -> Iterator[bytes]:
-    """Each has its length in 8 bytes, 4 bytes of a checksum, and 4 more at its end."""
-    place = 0
-    while place < len(data):
-        length = int.from_bytes(data[place : place + 8], "little")
-        yield data[place + 12 : place + 12 + length]
-        place += 16 + length
 
 
 def wandb_runs(folder: Path) -> tuple[list[Any], list[dict[str, Any]]]:

@@ -146,12 +146,6 @@ def test_invalid_parts(value: list[float], message: str, file: Path) -> None:
         loader(file, part=value)
 
 
-def test_the_part_of_a_data_loader(file: Path) -> None:
-    built = loader(file, part=[0.9, 1.0])
-    assert names(built.iter_instances()) == NAMES[45:]
-    assert [len(batch["metadata"]) for batch in built] == [4, 1]
-
-
 MINI = FIXTURES / "miniworld"
 
 

@@ -161,20 +161,6 @@ def test_a_copy_is_the_same_model(write: Any, tmp_path: Path) -> None:
     assert torch.equal(layers_of(settings, run_folder=str(tmp_path)), expected)
 
 
-def test_two_models_of_ones_own_share_no_cache(tmp_path: Path) -> None:
-    """Although only a file that nobody knows differs, below the folder."""
-    cache = CacheSettings(cache_dir=str(tmp_path / "cache"))
-    found = []
-    for number in "12":
-        folder = tmp_path / number
-        folder.mkdir()
-        settings = own(folder)
-        (folder / "below/number.txt").write_text(number)
-        found.append(layers_of(settings, cache=cache))
-        torch.testing.assert_close(found[-1], layers_of(settings), atol=0.01, rtol=0.01)
-    assert not torch.allclose(*found, atol=0.1)
-
-
 def test_the_code_of_ones_own_source_is_part_of_the_cache(tmp_path: Path) -> None:
     """Else a changed module would get the layers of the one before."""
     cache = CacheSettings(cache_dir=str(tmp_path / "cache"))

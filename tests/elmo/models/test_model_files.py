@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import shutil
 import zipfile
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
@@ -59,10 +57,7 @@ def zipped(folder: Path, file: Path) -> str:
     ("model", "address"),
     [
         ("elmo-small", "https://allennlp.s3.amazonaws.com/models/elmo/.*_options.json"),
-        ("seqvec", "https://rostlab.org/.*/options.json"),
-        ("manylangs-latin", "http://vectors.nlpl.eu/repository/11/162.zip"),
         ("nlpl-162", "http://vectors.nlpl.eu/repository/11/162.zip"),
-        ("nlpl-209", "http://vectors.nlpl.eu/repository/20/209.zip"),
         ("hf://me/model@v1/", "hf://me/model@v1"),
         (f"https://h/o.json?a=1#sha256={'0' * 64}+w.hdf5", "https://h/o.json"),
     ],
@@ -287,53 +282,17 @@ def test_a_registered_source_is_never_inferred(
     assert len(registered) == 1
 
 
-@pytest.mark.parametrize("model_type", ["t5", "__main__", 5, None])
-def test_other_architectures_are_rejected(model_type: Any, here: Path) -> None:
-    """Whatever the config of a folder names."""
-    write_transformer(here / "bert")
-    config = json.loads(Path("bert/config.json").read_text())
-    config |= {"model_type": model_type, "auto_map": {"AutoModel": "code.Code"}}
-    Path("bert/config.json").write_text(json.dumps(config))
-    Path("bert/code.py").write_text("raise SystemExit('it ran')")
-    problem = "weights of T5Encoder" if model_type == "t5" else "cannot load the tr"
-    with pytest.raises(InputError, match=problem):
-        Elmo.from_pretrained("bert")
-
-
-def vectors(embedder: ElmoTokenEmbedder) -> torch.Tensor:
-    return embedder.frozen.of_words(SENTENCES).layers
-
-
-WRITERS = {
-    "bilm": write_bilm,
-    "manylangs": write_manylangs,
-    "transformer": write_transformer,
-}
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_a_model_of_the_hub(
-    kind: str, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was downloaded before; a revision is another model."""
     cached = tmp_path / "hub/models--me--model"
     (cached / "snapshots").mkdir(parents=True)
     (cached / "refs").mkdir()
     (cached / "refs/v1").write_text("1" * 40)
-    WRITERS[kind](cached / "snapshots" / ("1" * 40))
+    write_manylangs(cached / "snapshots" / ("1" * 40))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for address in ("hf://me/model@v1", "hf://me/model@v1/"):
-        assert resolve(address, offline=True).kind == kind
-        embedder = ElmoTokenEmbedder.open(model=address)
-        assert vectors(embedder).shape[0] == embedder.frozen.n_layers
+        assert resolve(address, offline=True).kind == "manylangs"
+        assert ElmoTokenEmbedder.open(model=address).frozen.n_layers == 3
     with pytest.raises(InputError, match="cannot fetch hf://me/model: "):
         resolve("hf://me/model")
-
-
-def test_a_pickle_opens_the_model_again(here: Path) -> None:
-    model = zipped(Path(write_bilm(here / "bilm")[0]).parent, here / "bilm.zip")
-    for given in ("bilm", model):
-        elmo = Elmo.from_pretrained(given)
-        again = pickle.loads(pickle.dumps(elmo))
-        assert np.array_equal(again.embed(SENTENCES)[0], elmo.embed(SENTENCES)[0])

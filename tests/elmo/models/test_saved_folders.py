@@ -132,6 +132,8 @@ def test_what_is_saved_is_read_or_nothing_is_changed(
         assert "\n" not in str(error)
         assert contents(target) == before
         assert present not in ("nothing", "notes")
+        problem = "target: expected no files of another model, got "
+        assert problem in str(error) or present == "folder weights.hdf5"
         return
     assert np.array_equal(vectors(target), elmo.embed(TEXT)[0])
     after = contents(target)
@@ -156,6 +158,8 @@ def test_a_format_is_that_of_a_bilm_alone(
     for name in ("transformer", "manylangs"):
         with pytest.raises(InputError, match="format: expected None for the source"):
             models[name].save_pretrained(tmp_path / "out", format="hdf5")
+    with pytest.raises(InputError, match="format: expected one of hdf5, safetensors"):
+        models["hdf5"].save_pretrained(tmp_path / "out", format="pt")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 

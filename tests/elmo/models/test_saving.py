@@ -12,7 +12,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.system.files import file_sha256
 from tests.elmo.samples import random_bilm, write_bilm
-from tests.elmo.sources.transformer_samples import write_transformer
 
 TEXT = ["The harbour froze over ."]
 FILES = {
@@ -55,42 +54,6 @@ def test_a_bilm_made_in_python(tmp_path: Path, chosen: Format | None) -> None:
     assert names(tmp_path / "out") == sorted(["README.md"] + FILES[chosen or "hdf5"])
     again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
     assert np.array_equal(again.embed(TEXT)[0], made.embed(TEXT)[0])
-
-
-def test_what_is_in_the_folder(elmo: Elmo, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    elmo.save_pretrained(out)
-    (out / "notes.txt").write_text("mine")
-    elmo.save_pretrained(out)
-    assert (out / "notes.txt").read_text() == "mine"
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(
-        InputError, match="out: expected no files of another model, got opt"
-    ):
-        elmo.save_pretrained(out, format="safetensors")
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    for invalid in ("pt", 5):
-        with pytest.raises(InputError, match="format: expected 'hdf5' or 'safetenso"):
-            elmo.save_pretrained(out, format=invalid)  # type: ignore[arg-type]
-    run = tmp_path / "run"
-    run.mkdir()
-    for name in ("config.json", "meta.json"):
-        (run / name).write_text("{}")
-    with pytest.raises(
-        InputError, match="run: expected no files of another model, got meta"
-    ):
-        elmo.save_pretrained(run, format="safetensors")
-    assert (run / "config.json").read_text() == "{}"
-
-
-def test_a_transformer_is_copied(tmp_path: Path) -> None:
-    other = Elmo.from_pretrained(write_transformer(tmp_path / "bert"), device="cpu")
-    other.save_pretrained(tmp_path / "out", language="en")
-    again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
-    assert np.array_equal(again.embed(TEXT)[0], other.embed(TEXT)[0])
-    assert "elmo-tasks\n" not in (tmp_path / "out/README.md").read_text().split("#")[0]
-    with pytest.raises(InputError, match="format: expected None for the source transf"):
-        other.save_pretrained(tmp_path / "x", format="safetensors")
 
 
 def card(folder: Path) -> tuple[dict[str, object], str]:

@@ -133,10 +133,3 @@ def test_truncated_and_foreign_files(file: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=f"^{tmp_path / name}: {message}"):
             ElmoVectors(tmp_path / name)
-
-
-def test_a_file_is_closed_at_the_end_of_a_block(file: Path) -> None:
-    with ElmoVectors(file) as vectors:
-        assert len(vectors[0]) == 3
-    with pytest.raises(InputError, match="the file of vectors has been closed"):
-        vectors[0]
