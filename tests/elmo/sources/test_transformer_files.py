@@ -77,6 +77,27 @@ def test_keys_that_have_no_effect(
     assert not (folder.parent / "trace").exists()
 
 
+def test_a_zip_of_a_transformer(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has all files of the tokenizer, also the list of words of an old one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(bert, tmp_path / "model/whole")
+    pooling = tmp_path / "model/whole/1_Pooling"  # of a sentence transformer
+    pooling.mkdir()
+    (pooling / "config.json").write_text("{}")
+    fast = transformers.AutoTokenizer.from_pretrained(bert)
+    words = sorted(fast.get_vocab(), key=fast.get_vocab().get)
+    old = tmp_path / "model/whole"
+    (old / "tokenizer.json").unlink()
+    (old / "vocab.txt").write_text("\n".join(words))
+    file = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path / "model")
+    expected = Transformer(old)(ids_of(SENTENCES)).layers
+    assert torch.equal(expected, Transformer(bert)(ids_of(SENTENCES)).layers)
+    found = Transformer(resolve(file).paths["model"])(ids_of(SENTENCES)).layers
+    assert torch.equal(found, expected)
+
+
 @pytest.mark.parametrize(
     ("file", "keys", "problem"),
     [
@@ -95,6 +116,18 @@ def test_keys_that_have_no_effect(
         ("config.json", {"num_hidden_layers": 5}, "weights of BertModel, got none for"),
         ("config.json", {"num_hidden_layers": 10**6}, "larger model|allocate memory"),
         ("config.json", {"vocab_size": 10**7}, "larger model|allocate memory"),
+        ("config.json", {"hidden_size": 10**6}, "larger model|allocate memory"),
+        ("config.json", {"intermediate_size": 10**7}, "larger model|allocate memory"),
+        (
+            "config.json",
+            {"max_position_embeddings": 10**7},
+            "larger model|allocate memory",
+        ),
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "evil.Tokenizer"},
+            "cannot load",
+        ),
         (
             "tokenizer_config.json",
             {"tokenizer_class": "evil.Tokenizer", "auto_map": CODE},
