@@ -158,7 +158,7 @@ def test_a_format_is_that_of_a_bilm_alone(
     for name in ("transformer", "manylangs"):
         with pytest.raises(InputError, match="format: expected None for the source"):
             models[name].save_pretrained(tmp_path / "out", format="hdf5")
-    with pytest.raises(InputError, match="format: expected one of hdf5, safetensors"):
+    with pytest.raises(InputError, match="format: expected 'hdf5' or 'safetensors'"):
         models["hdf5"].save_pretrained(tmp_path / "out", format="pt")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
