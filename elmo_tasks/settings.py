@@ -316,10 +316,16 @@ def wanted(error: ErrorDetails) -> str:
         return f"no key {error['loc'][-1]}"
     if error["type"] in ("dict_type", "model_type", "model_attributes_type"):
         return "an object"
-    text = error["msg"].replace(" should have ", " with ")
-    text = text.replace(" should match ", " that matches ")
-    text = text.partition(" after validation")[0]
-    return text.removeprefix("Value error, ").removeprefix("Input should be ")
+    text = error["msg"].partition(" after validation")[0]
+    text = text.removeprefix("Value error, ").removeprefix("Input should be ")
+    text = text.replace("valid tuple", "valid list")  # there are none in a config
+    if text.startswith(("greater", "less")):
+        return f"a number {text}"
+    for verb, instead in ((" should have ", " with "), (" should match ", " of the ")):
+        subject, found, rest = text.partition(verb)
+        if found:
+            return f"a {subject.lower()}{instead}{rest}"
+    return text
 
 
 def keys_in(given: Any, location: tuple[int | str, ...]) -> list[str]:

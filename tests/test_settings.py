@@ -78,7 +78,7 @@ class Lamp(Settings):
 
 
 def test_all_problems_are_listed() -> None:
-    expected = r"watts: expected greater than .* 1, got 0; dim: expected less than 1, g"
+    expected = r"watts: expected a number greater than .* 1, got 0; dim: expected a number less than 1, g"
     with pytest.raises(InputError, match=expected):
         Lamp(watts=0, dim=2)
     with pytest.raises(InputError, match="dim: expected more than 0"):

@@ -56,7 +56,8 @@ def find_embedded(name: str, folder: Path) -> str:
     near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
     if near is not None:
         hint = f"nearest: {near}; {hint}"
-    problem = f"expected a file, or a name in {folder}, got {name}"
+    place = folder.relative_to(configs_root().parent)
+    problem = f"expected a file, or a name in {place}, got {name}"
     raise InputError(problem, hint=hint)
 
 

@@ -180,26 +180,30 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     ("rows", "keys", "message"),
     [
         ([row("a", metrc="f1")], {}, "row a: metrc: expected no key metrc"),
-        ([row("a b")], {}, "row a b: name: expected String that matches .*, got 'a b'"),
+        (
+            [row("a b")],
+            {},
+            "row a b: name: expected a string of the pattern .*, got 'a b'",
+        ),
         (
             [row("a", minutes=0)],
             {},
-            "row a: minutes: expected greater than 0, got 0",
+            "row a: minutes: expected a number greater than 0, got 0",
         ),
         (
             [row("a"), row("b", ensemble={"of": "a", "members": 1})],
             {},
-            "row b: ensemble: members: expected greater than or equal to 2, got 1",
+            "row b: ensemble: members: expected a number greater than or equal to 2, got 1",
         ),
-        ([row("a", aside=1)], {}, "row a: aside: expected less than 1, got 1"),
+        ([row("a", aside=1)], {}, "row a: aside: expected a number less than 1, got 1"),
         ([row("a", aside=0.1, finetune=True)], {}, "row a: aside needs a row that"),
         ([row("a", aside=[0, 1])], {}, "row a: aside leaves no data to train on"),
         (
             [row("a", seed_keys=[])],
             {},
-            "row a: seed_keys: expected List with at least 1 item",
+            "row a: seed_keys: expected a list with at least 1 item",
         ),
-        ([], {}, "rows: expected List with at least 1 item"),
+        ([], {}, "rows: expected a list with at least 1 item"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", bilm_of="bb")], {}, "row a: there is no row 'bb'"),
         (

@@ -90,6 +90,6 @@ def test_differences(
 def test_invalid_seeds(config: dict[str, Any]) -> None:
     with pytest.raises(
         InputError,
-        match="seed: expected (less than|a valid)|the config also has numpy_seed",
+        match="seed: expected a (number less|valid)|the config also has numpy_seed",
     ):
         spread_seed(Params(config))

@@ -137,7 +137,7 @@ def test_a_part_without_a_unit_is_an_error(file: Path, aside: float, kept: str) 
     ("value", "message"),
     [
         ([0.5, 0.5], "part: expected a start that is not the end"),
-        ([0, 1.5], r"part.1: expected less than or equal to 1, got 1\.5"),
+        ([0, 1.5], r"part.1: expected a number less than or equal to 1, got 1\.5"),
         ([0.9], "part: expected a value for 1, got"),
     ],
 )

@@ -123,7 +123,7 @@ def test_the_embedded_bilm_has_its_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ({"perplexity": -1}, "perplexity: expected greater than 0, got -1"),
+        ({"perplexity": -1}, "perplexity: expected a number greater than 0, got -1"),
         ({"language": 5}, "language: expected a valid string, got 5"),
         ({"licence": "x"}, "licence: expected no key licence"),
     ],

@@ -88,7 +88,7 @@ def test_invalid_files(folder: Path) -> None:
         (
             "sizes.json",
             changed(n_highway=10**9),
-            "sizes.json: .*n_highway: expected less than",
+            "sizes.json: .*n_highway: expected a number less than",
         ),
         (
             "sizes.json",

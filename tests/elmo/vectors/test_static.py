@@ -166,5 +166,5 @@ def test_words_that_a_line_of_the_file_cannot_have(word: str) -> None:
 @pytest.mark.parametrize("name", ["min_count", "most"])
 def test_counts_are_positive(name: str) -> None:
     sizes = {"min_count": 1, "most": 5, name: 0}
-    with pytest.raises(InputError, match=f"{name}: expected greater than"):
+    with pytest.raises(InputError, match=f"{name}: expected a number greater than"):
         frequent_words([["a"]], **sizes)
