@@ -103,7 +103,7 @@ class BatchSizes(Settings):
         return {"max_length": self.max_length, "overlap": self.overlap}
 
 
-@with_config(ConfigDict(extra="forbid"))
+@with_config(ConfigDict(extra="forbid", strict=True))
 class Sizes(TypedDict, total=False):
     """The fields of `BatchSizes`, as keywords."""
 

@@ -114,11 +114,36 @@ def _differ(limits: tuple[float, float]) -> tuple[float, float]:
     return limits
 
 
-Limits = Annotated[tuple[Share, Share], Field(strict=False), AfterValidator(_differ)]
+def _as_list(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Item = TypeVar("Item")
+ListOf = Annotated[list[Item], BeforeValidator(_as_list)]
+"""A list, or a tuple, which Python writes as often."""
+
+AsTuple = BeforeValidator(_as_tuple)
+"""Of an `Annotated` tuple, which a config writes as a list."""
+
+Limits = Annotated[tuple[Share, Share], AsTuple, AfterValidator(_differ)]
 """The start and end of a part."""
 
-Filled = Field(strict=False, min_length=1)
+Filled = Field(min_length=1)
 """Of an `Annotated` list or tuple that must not be empty."""
+
+
+def _no_number(value: Any) -> Any:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        raise ValueError("no number")
+    return value
+
+
+NoNumber = BeforeValidator(_no_number)
+"""Of an `Annotated` literal with `False`, which equals 0 for pydantic."""
 
 
 def _is_path(path: Any) -> Any:
@@ -265,20 +290,25 @@ def checked(function: Function) -> Function:
         cls.__init__ = checked(cls.__init__)
         return function
 
+    @functools.wraps(function)
+    def arguments(*args: Any, **kwargs: Any) -> Any:
+        return args, kwargs
+
     @functools.cache
     def pydantic_call() -> Callable[..., Any]:
-        return validate_call(config=STRICT)(function)
+        return validate_call(config=STRICT)(arguments)
 
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
         try:
-            return pydantic_call()(*args, **kwargs)
+            args, kwargs = pydantic_call()(*args, **kwargs)
         except ValidationError as error:
             prefix = function.__qualname__.removesuffix(".__init__") + ": "
             if args and isinstance(args[0], Settings):
                 prefix = ""
             given = _arguments(function, args, kwargs)
             raise WrongValues(_wrong(error, "", given), prefix) from None
+        return function(*args, **kwargs)
 
     return construct  # type: ignore[return-value]
 
@@ -313,12 +343,17 @@ def wanted(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"a value for {error['loc'][-1]}"
     if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"no key {error['loc'][-1]}"
+        return f"no argument or key {error['loc'][-1]}"
     if error["type"] in ("dict_type", "model_type", "model_attributes_type"):
         return "an object"
+    if error["type"] in ("sequence_str", "tuple_type"):
+        return "a valid list"
+    if error["type"] == "int_from_float":
+        return "a valid integer"
+    if error["type"] == "path_type":
+        return "a path"
     text = error["msg"].partition(" after validation")[0]
     text = text.removeprefix("Value error, ").removeprefix("Input should be ")
-    text = text.replace("valid tuple", "valid list")  # there are none in a config
     if text.startswith(("greater", "less")):
         return f"a number {text}"
     for verb, instead in ((" should have ", " with "), (" should match ", " of the ")):

@@ -4,7 +4,7 @@ and the docs read.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Optional, Union, Unpack
 import numpy as np
 import pytest
 from allennlp.common import FromParams, Lazy, Params
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from elmo_tasks.errors import InputError
@@ -21,6 +21,8 @@ from elmo_tasks.settings import (
     Factor,
     Filled,
     Limits,
+    ListOf,
+    NoNumber,
     PathLike,
     Positive,
     Probability,
@@ -34,6 +36,7 @@ from elmo_tasks.settings import (
     wrong_values,
 )
 
+Choice = Annotated[Literal[False, "sentence"], NoNumber]
 NO_NUMBERS = [True, "5", b"5", [], {}, object, nan, inf, -inf, 10**400]
 
 
@@ -47,10 +50,10 @@ NO_NUMBERS = [True, "5", b"5", [], {}, object, nan, inf, -inf, 10**400]
         (Factor, [0, 3e38], [-1e-9, 4e38, *NO_NUMBERS]),
         (Positive, [1e-9, 3e38], [0, -1, *NO_NUMBERS]),
         (Share, [0, 1], [1.1, -0.1, *NO_NUMBERS]),
-        (Limits, [[0, 1], (0.5, 0.2)], [[0.5, 0.5], [0], [0, 2], "ab", 0.5]),
+        (Limits, [[0, 1], (0.5, 0.2)], [[0.5, 0.5], [0], [0, 2], "ab", {0.1, 0.9}]),
         (list[Size], [[], [1, 2]], [[1, 0], [2.5], ["1"], 1]),
-        (Annotated[list[Size], Filled], [[1], (1,)], [[], [0], "1", {}]),
-        (Literal[False, "sentence"], [False, "sentence"], [True, "batch", None]),
+        (Annotated[ListOf[Size], Filled], [[1], (1,)], [[], [0], "1", {}, {1}]),
+        (Choice, [False, "sentence"], [True, 0, 0.0, "batch", None]),
         (bool, [True], [1, "yes", None, np.array([True])]),
         (Union[Literal[False], Positive], [False, 5.0], [True, -1, "5"]),
         (PathLike, ["a", Path("a"), f"https://h/{'x' * 5000}"], ["", "a\0b", 5, b"x"]),
@@ -122,9 +125,10 @@ def test_a_constructor_lists_all_invalid_arguments() -> None:
     assert Desk(drawers=2, length=3, width=2, colour="red").width == 2
 
 
-@with_config(ConfigDict(extra="forbid"))
+@with_config(ConfigDict(extra="forbid", strict=True))
 class Finish(TypedDict, total=False):
     colour: str
+    coats: Size
 
 
 @checked
@@ -136,10 +140,27 @@ def test_an_unknown_argument_names_the_function() -> None:
     paint(Table(1), colour="red")
     with pytest.raises(InputError, match="^paint: colour: expected a valid string, g"):
         paint(Table(1), colour=5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="^paint: .*expected no key color, got 'red'$"):
+    with pytest.raises(InputError, match="^paint: coats: expected a valid integer, "):
+        paint(Table(1), coats="2")  # type: ignore[arg-type]
+    with pytest.raises(
+        InputError, match="^paint: .*expected no argument or key color, got 'red'$"
+    ):
         paint(Table(1), color="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^Table\.square\(\) .* 'height'$"):
         Table.square(1, height=2)  # type: ignore[call-arg]
+
+
+@checked
+def total(read: Callable[[], int]) -> int:
+    return read()
+
+
+def test_an_error_of_the_function_is_its_own() -> None:
+    def read() -> int:
+        return TypeAdapter(int).validate_python("x")
+
+    with pytest.raises(ValidationError):
+        total(read)
 
 
 def test_the_signature_stays() -> None:

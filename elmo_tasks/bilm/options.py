@@ -17,6 +17,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.settings import (
     DEEPEST,
+    AsTuple,
     Depth,
     Factor,
     Integer,
@@ -31,7 +32,7 @@ from elmo_tasks.settings import (
 _Clip = Optional[Factor]
 
 
-Filter = Annotated[tuple[Width, Width], Field(strict=False)]
+Filter = Annotated[tuple[Width, Width], AsTuple]
 """The width of a convolution, and the number of filters."""
 
 
@@ -62,7 +63,7 @@ class BiLMOptions(Settings):
     """
 
     filters: Annotated[
-        tuple[Filter, ...], Field(strict=False, min_length=1, max_length=DEEPEST)
+        tuple[Filter, ...], AsTuple, Field(min_length=1, max_length=DEEPEST)
     ] = (
         (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.settings import Count
 
-LayerChoice = str | Path | Count | np.integer
+LayerChoice = str | Path | Count
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a
 training's folder, for the mix that it has learned for the input (for the output with

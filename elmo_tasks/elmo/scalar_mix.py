@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Factor,
+    NoNumber,
     Settings,
     Wrong,
     checked,
@@ -55,6 +56,7 @@ class MixSettings(Settings):
     gamma: Annotated[bool, "learn the scale gamma, initially 1"] = True
     layer_norm: Annotated[
         Literal[False, "sentence", "batch"],
+        NoNumber,
         "normalise each layer to mean 0 and variance 1 before mixing, over a sentence or"
         " over the batch",
     ] = False

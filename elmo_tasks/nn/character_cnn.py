@@ -13,7 +13,14 @@ from pydantic import SkipValidation
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Filled, Probability, Width, checked
+from elmo_tasks.settings import (
+    AsTuple,
+    Filled,
+    ListOf,
+    Probability,
+    Width,
+    checked,
+)
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -91,7 +98,7 @@ class CharacterCnns(Seq2VecEncoder):
         *,
         embedding_dim: Width,
         num_filters: Width,
-        widths: Annotated[list[Width], Filled],
+        widths: Annotated[ListOf[Width], Filled],
         dropout: Probability = 0.0,
     ) -> None:
         super().__init__()
@@ -146,7 +153,12 @@ class PaddedCnn(CnnEncoder):
         self,
         embedding_dim: Width,
         num_filters: Width,
-        ngram_filter_sizes: Annotated[tuple[Width, ...], Filled] = (2, 3, 4, 5),
+        ngram_filter_sizes: Annotated[tuple[Width, ...], AsTuple, Filled] = (
+            2,
+            3,
+            4,
+            5,
+        ),
         conv_layer_activation: Optional[SkipValidation[Activation]] = None,
         output_dim: Optional[Width] = None,
     ) -> None:

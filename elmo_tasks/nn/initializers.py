@@ -8,7 +8,12 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Filled, Number, checked
+from elmo_tasks.settings import (
+    Filled,
+    ListOf,
+    Number,
+    checked,
+)
 
 
 @Initializer.register("elmo_tasks_values")
@@ -25,7 +30,7 @@ class ValuesInitializer(Initializer):
     """
 
     @checked
-    def __init__(self, values: Annotated[list[Number], Filled]) -> None:
+    def __init__(self, values: Annotated[ListOf[Number], Filled]) -> None:
         self.values = torch.tensor(values)
 
     @overrides

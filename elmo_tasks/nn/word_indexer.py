@@ -10,7 +10,12 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from overrides import overrides
 
 from elmo_tasks.nn.word_lookup import WordLookup
-from elmo_tasks.settings import Padding, PathLike, checked
+from elmo_tasks.settings import (
+    ListOf,
+    Padding,
+    PathLike,
+    checked,
+)
 
 IDS = "tokens"
 
@@ -43,7 +48,7 @@ class WordIndexer(TokenIndexer):
         self,
         *,
         namespace: str = "tokens",
-        lookup_files: Optional[list[PathLike]] = None,
+        lookup_files: Optional[ListOf[PathLike]] = None,
         token_min_padding_length: Padding = 0,
     ) -> None:
         super().__init__(token_min_padding_length)

@@ -20,6 +20,7 @@ from elmo_tasks.settings import (
     Count,
     Factor,
     Integer,
+    ListOf,
     Positive,
     Probability,
     Size,
@@ -156,7 +157,7 @@ class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
         threshold_mode: Literal["rel", "abs"] = "rel",
         threshold: Factor = 1e-4,
         cooldown: Count = 0,
-        min_lr: Union[Factor, list[Factor]] = 0.0,
+        min_lr: Union[Factor, ListOf[Factor]] = 0.0,
         eps: Factor = 1e-8,
     ) -> None:
         options: dict[str, Any] = {

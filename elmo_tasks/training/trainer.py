@@ -15,7 +15,14 @@ from pydantic import Field
 from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Filled, Positive, Size, checked
+from elmo_tasks.settings import (
+    Filled,
+    ListOf,
+    NoNumber,
+    Positive,
+    Size,
+    checked,
+)
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.run_names import BEST
 from elmo_tasks.training.distributed import (
@@ -94,9 +101,9 @@ class ResumableTrainer(GradientDescentTrainer):
         num_epochs: Size = 20,
         patience: Optional[Size] = None,
         validation_metric: Union[
-            MetricName, Annotated[list[MetricName], Filled]
+            MetricName, Annotated[ListOf[MetricName], Filled]
         ] = "-loss",
-        grad_norm: Union[Positive, Literal[False], None] = False,
+        grad_norm: Union[Positive, Annotated[Literal[False], NoNumber], None] = False,
         grad_clipping: Optional[Positive] = None,
         num_gradient_accumulation_steps: Size = 1,
         **options: Any,

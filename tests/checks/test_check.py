@@ -148,7 +148,7 @@ def test_the_real_values_of_a_data_loader_are_tried() -> None:
         (problem,) = check_config(
             file, f'{{"data_loader.batch_size": {size}}}'
         ).problems
-        assert problem.startswith("data_loader: ") and "batch_size" in problem
+        assert problem.startswith("data_loader") and "batch_size" in problem
 
 
 def test_all_missing_files_and_wrong_keys_are_listed() -> None:

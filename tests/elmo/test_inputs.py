@@ -64,11 +64,21 @@ def test_no_model() -> None:
         load_start("")
 
 
+@pytest.mark.parametrize(
+    "sizes", [{"max_length": True}, {"batch_size": "3"}, {"overlap": 1.0}]
+)
+def test_sizes_are_not_converted(sizes: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(sizes))}: expected a valid int"):
+        Elmo.from_pretrained(**sizes)
+
+
 def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
     problem = r"^Elmo\.embed\(\) got an unexpected keyword argument 'foo'$"
     with pytest.raises(TypeError, match=problem):
         elmo.embed(TEXT, foo=1)  # type: ignore[call-arg]
-    with pytest.raises(InputError, match="^Elmo.from_files: foo: expected no key foo"):
+    with pytest.raises(
+        InputError, match="^Elmo.from_files: foo: expected no argument or key foo"
+    ):
         Elmo.from_files(foo=1)  # type: ignore[call-arg]
 
 

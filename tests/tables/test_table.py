@@ -179,7 +179,7 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
-        ([row("a", metrc="f1")], {}, "row a: metrc: expected no key metrc"),
+        ([row("a", metrc="f1")], {}, "row a: metrc: expected no argument or key metrc"),
         (
             [row("a b")],
             {},

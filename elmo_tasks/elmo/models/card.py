@@ -68,7 +68,7 @@ class CardSettings(Settings):
         return True
 
 
-@with_config(ConfigDict(extra="forbid"))
+@with_config(ConfigDict(extra="forbid", strict=True))
 class Card(TypedDict, total=False):
     """The fields of `CardSettings`, as keywords."""
 

@@ -443,8 +443,10 @@ def _configs(table: Path, name: str, scale: str) -> list[Path]:
     Where the config of this name is looked up: beside the table and in the package.
     """
     file = f"{name}.jsonnet"
-    roots = [table.parent.parent, configs_root()]
-    return [scale_folder(root, scale).absolute() / file for root in roots]
+    beside = table.parent.parent
+    folders = [beside / scale, scale_folder(beside, scale)]
+    folders.append(scale_folder(configs_root(), scale))
+    return [folder.absolute() / file for folder in folders]
 
 
 def _first_file(candidates: list[Path]) -> Path | None:

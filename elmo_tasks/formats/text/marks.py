@@ -16,7 +16,6 @@ from elmo_tasks.formats.text.raw_text import Split, end_of_text
 
 logger = logging.getLogger(__name__)
 
-_LISTED = 5  # kinds of marks that a warning lists
 
 _PLAIN = {
     "’‚‛′´ʼ‹›＇": ("'",),
@@ -161,7 +160,7 @@ class Folding:
             return
         self._has_said = True
         listed = []
-        for mark, count in self.found.most_common(_LISTED):
+        for mark, count in self.found.most_common():
             listed.append(f"{mark} as {self.marks.plain(mark)} ({count:,})")
         logger.warning(
             "read %s typographic marks as plain ones, which the vocabulary has: %s",

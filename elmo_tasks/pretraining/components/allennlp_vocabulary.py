@@ -11,6 +11,7 @@ from elmo_tasks.pretraining.components.reader import text_files
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import (
     Filled,
+    ListOf,
     PathLike,
     Size,
     Wrong,
@@ -54,7 +55,7 @@ class LmVocabulary(Vocabulary):
     @checked
     def from_corpus(
         cls,
-        files: Union[PathLike, Annotated[list[PathLike], Filled], None] = None,
+        files: Union[PathLike, Annotated[ListOf[PathLike], Filled], None] = None,
         size: Optional[Size] = None,
         min_count: Optional[Size] = None,
         file: Optional[PathLike] = None,

@@ -14,7 +14,11 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.text.sentences import expand_files, read_sentences
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import (
+    ListOf,
+    Size,
+    checked,
+)
 from elmo_tasks.training.data.subsampling import every_instance
 
 
@@ -91,7 +95,9 @@ class TaskTextReader(LmReader):
     """
 
     @checked
-    def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
+    def __init__(
+        self, reader: DatasetReader, fields: ListOf[str], **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._task_reader = reader
         self._names = fields

@@ -15,6 +15,7 @@ from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.settings import (
     Depth,
     Filled,
+    ListOf,
     Probability,
     Width,
     Wrong,
@@ -116,8 +117,8 @@ class ReluHead(Head):
         *,
         input_dim: Width,
         classes: Width,
-        hidden_sizes: Annotated[list[Width], Filled],
-        dropout: list[Probability],
+        hidden_sizes: Annotated[ListOf[Width], Filled],
+        dropout: ListOf[Probability],
     ) -> None:
         require_dropout_per_layer(hidden_sizes, dropout)
         hidden = FeedForward(
@@ -145,8 +146,8 @@ class MaxoutHead(Head):
         *,
         input_dim: Width,
         classes: Width,
-        hidden_sizes: list[Width],
-        dropout: list[Probability],
+        hidden_sizes: ListOf[Width],
+        dropout: ListOf[Probability],
         pool_size: Depth = 4,
     ) -> None:
         require_dropout_per_layer(hidden_sizes, dropout)

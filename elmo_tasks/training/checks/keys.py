@@ -3,7 +3,7 @@ The keys of a config that no constructor takes, by the signatures of the classes
 names: AllenNLP's trainer ignores them, and so does its training.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, isclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Optional, Union, get_args, get_origin
@@ -20,6 +20,7 @@ from elmo_tasks.errors import nearest
 from elmo_tasks.settings import (
     Device,
     Filled,
+    ListOf,
     Seed,
     Wrong,
     checked,
@@ -50,7 +51,7 @@ class Distributed(FromParams):
     @checked
     def __init__(
         self,
-        cuda_devices: Annotated[list[Device], Filled],
+        cuda_devices: Annotated[ListOf[Device], Filled],
         ddp_accelerator: Any = None,
     ) -> None: ...
 
@@ -65,6 +66,8 @@ BESIDE_TRAINING: dict[str, Any] = {
     **VALUES,
 }
 """Keys that the commands read themselves, and AllenNLP's training does not take."""
+
+_OF_TRAINING = TrainModel.from_partial_objects
 
 GIVEN_TO_TRAINING = ("serialization_dir", "local_rank", "ddp_accelerator")
 """Arguments of AllenNLP's training that are no keys of a config."""
@@ -88,18 +91,21 @@ def parameters_of(cls: Any, constructor: Any) -> dict[str, Parameter]:
 
 
 def wrong_beside_training(config: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The invalid values of those keys that are no objects."""
+    """The invalid values of those keys that are no objects, and of the training's."""
     for key, annotation in VALUES.items():
         yield from wrong_values(key, annotation, config.get(key))
+    for key, parameter in parameters_of(TrainModel, _OF_TRAINING).items():
+        if parameter.annotation is str and key in config:
+            yield from wrong_values(key, parameter.annotation, config[key])
 
 
 def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
     """A line for each unknown key of a config and of its parts."""
-    known = parameters_of(TrainModel, TrainModel.from_partial_objects)
     taken: dict[str, Any] = {"type": str, **BESIDE_TRAINING}
-    for key, parameter in known.items():
+    for key, parameter in parameters_of(TrainModel, _OF_TRAINING).items():
         if key not in GIVEN_TO_TRAINING:
             taken[key] = parameter.annotation
+    yield from _unknown_name(TrainModel, config, "")
     yield from _in_object("a training", taken, config, "")
 
 
@@ -112,16 +118,32 @@ def _in_object(
         if key in taken:
             yield from _in_value(taken[key], value, here)
             continue
-        near = nearest(key, taken)
-        hint = f"nearest: {near}"
-        if near is None:
-            hint = f"it has {', '.join(sorted(taken)[:_SHOWN_KEYS])}"
+        hint = _nearest_of(key, taken)
         yield f"{here}: expected a key of {name}, got the unknown key {key} ({hint})"
+
+
+def _nearest_of(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    if near is not None:
+        return f"nearest: {near}"
+    return f"it has {', '.join(sorted(known)[:_SHOWN_KEYS])}"
+
+
+def _unknown_name(base: Any, options: Mapping[str, Any], path: str) -> Iterator[str]:
+    """A line for the name of a class that is neither registered nor a path."""
+    name = options.get("type")
+    known = base.list_available()
+    if isinstance(name, str) and "." not in name and name not in known:
+        here = below(path, "type")
+        hint = _nearest_of(name, known)
+        yield f"{here}: expected the name of a {base.__name__}, got {name} ({hint})"
 
 
 def _in_value(annotation: Any, value: Any, path: str) -> Iterator[str]:
     """Those of the objects in a value of this type."""
     plain = _without_lazy(annotation)
+    if plain in (bool, int, float) and value is not None:
+        yield from map(str, wrong_values(path, plain, value))
     if isclass(plain) and issubclass(plain, FromParams):
         if isinstance(value, Mapping):
             yield from _in_class(plain, value, path)
@@ -148,6 +170,7 @@ def _in_class(base: Any, options: Mapping[str, Any], path: str) -> Iterator[str]
     """
     cls, constructor = base, base.__init__
     if issubclass(base, Registrable) and base in Registrable._registry:
+        yield from _unknown_name(base, options, path)
         try:
             cls, method = base.resolve_class_name(
                 options.get("type", base.default_implementation)

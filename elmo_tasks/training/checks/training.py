@@ -136,7 +136,7 @@ def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
 def is_bundled(config: Mapping[str, Any]) -> bool:
     """Whether a config trains on the bundled corpus."""
     data = os.path.abspath(str(config.get("train_data_path")))
-    return data.startswith(str(fixtures_root()))
+    return Path(data).is_relative_to(fixtures_root())
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:

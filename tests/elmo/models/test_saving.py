@@ -125,7 +125,7 @@ def test_the_embedded_bilm_has_its_card(tmp_path: Path) -> None:
     [
         ({"perplexity": -1}, "perplexity: expected a number greater than 0, got -1"),
         ({"language": 5}, "language: expected a valid string, got 5"),
-        ({"licence": "x"}, "licence: expected no key licence"),
+        ({"licence": "x"}, "licence: expected no argument or key licence"),
     ],
 )
 def test_what_a_card_cannot_say(
