@@ -136,7 +136,7 @@ def _unknown_name(base: Any, options: Mapping[str, Any], path: str) -> Iterator[
     if isinstance(name, str) and "." not in name and name not in known:
         here = below(path, "type")
         hint = _nearest_of(name, known)
-        yield f"{here}: expected the name of a {base.__name__}, got {name} ({hint})"
+        yield f"{here}: expected a name of {base.__name__}, got {name} ({hint})"
 
 
 def _in_value(annotation: Any, value: Any, path: str) -> Iterator[str]:
