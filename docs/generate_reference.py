@@ -52,11 +52,7 @@ from elmo_tasks.experiments.tables.table import (
 )
 from elmo_tasks.nn.elmo_embedder import SETTINGS, ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.settings import (
-    annotations,
-    as_json,
-    meaning,
-)
+from elmo_tasks.settings import annotations, as_json, meaning
 from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.sst.layers import Head
 from elmo_tasks.tasks.task_model import TaskModel

@@ -10,11 +10,7 @@ from typing import Any, Optional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.settings import (
-    Settings,
-    Text,
-    checked,
-)
+from elmo_tasks.settings import Settings, Text, checked
 
 TUNED_FROM = "tuned_from"
 """The key in `options.json`, which other loaders ignore."""

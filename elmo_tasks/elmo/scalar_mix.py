@@ -18,13 +18,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import (
-    Factor,
-    NoNumber,
-    Settings,
-    Wrong,
-    checked,
-)
+from elmo_tasks.settings import Factor, NoNumber, Settings, Wrong, checked
 
 WEIGHTED = "weighted"
 LAST = "last"

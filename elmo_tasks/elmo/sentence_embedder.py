@@ -28,12 +28,7 @@ from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.reopening import Reopening, reopening
-from elmo_tasks.elmo.sentences import (
-    Sentences,
-    Splitter,
-    until_the_end,
-    word_list,
-)
+from elmo_tasks.elmo.sentences import Sentences, Splitter, until_the_end, word_list
 from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors

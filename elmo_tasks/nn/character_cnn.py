@@ -13,14 +13,7 @@ from pydantic import SkipValidation
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import (
-    AsTuple,
-    Filled,
-    ListOf,
-    Probability,
-    Width,
-    checked,
-)
+from elmo_tasks.settings import AsTuple, Filled, ListOf, Probability, Width, checked
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")

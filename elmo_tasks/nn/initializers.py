@@ -8,12 +8,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import (
-    Filled,
-    ListOf,
-    Number,
-    checked,
-)
+from elmo_tasks.settings import Filled, ListOf, Number, checked
 
 
 @Initializer.register("elmo_tasks_values")

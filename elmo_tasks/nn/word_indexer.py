@@ -10,12 +10,7 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from overrides import overrides
 
 from elmo_tasks.nn.word_lookup import WordLookup
-from elmo_tasks.settings import (
-    ListOf,
-    Padding,
-    PathLike,
-    checked,
-)
+from elmo_tasks.settings import ListOf, Padding, PathLike, checked
 
 IDS = "tokens"
 

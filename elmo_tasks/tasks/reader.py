@@ -23,12 +23,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.settings import (
-    ListOf,
-    PathLike,
-    Size,
-    checked,
-)
+from elmo_tasks.settings import ListOf, PathLike, Size, checked
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 from elmo_tasks.training.data.first_look import looked_at, text_fields
 

@@ -10,10 +10,7 @@ from allennlp.training.learning_rate_schedulers import (
 )
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from overrides import overrides
-from pydantic import (
-    Field,
-    SkipValidation,
-)
+from pydantic import Field, SkipValidation
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from elmo_tasks.settings import (

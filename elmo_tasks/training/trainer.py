@@ -15,20 +15,10 @@ from pydantic import Field
 from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import (
-    Filled,
-    ListOf,
-    NoNumber,
-    Positive,
-    Size,
-    checked,
-)
+from elmo_tasks.settings import Filled, ListOf, NoNumber, Positive, Size, checked
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.run_names import BEST
-from elmo_tasks.training.distributed import (
-    all_gather_objects,
-    process_rank,
-)
+from elmo_tasks.training.distributed import all_gather_objects, process_rank
 from elmo_tasks.training.folder import has_checkpoint
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.reports.logs import EpochLines

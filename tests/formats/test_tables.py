@@ -14,12 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.tables import (
-    TABLES,
-    read_table,
-    require_text,
-    table_kind,
-)
+from elmo_tasks.formats.text.tables import TABLES, read_table, require_text, table_kind
 
 Write = Callable[[str, str | bytes], str]
 

@@ -7,12 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.annotation.trees import (
-    Phrase,
-    parse_tree,
-    read_trees,
-    unescape,
-)
+from elmo_tasks.formats.annotation.trees import Phrase, parse_tree, read_trees, unescape
 
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}

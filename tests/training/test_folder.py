@@ -19,11 +19,7 @@ from hypothesis import strategies as st
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import LOCK, exclusive
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.folder import (
-    prepare,
-    require_plain_name,
-    set_aside,
-)
+from elmo_tasks.training.folder import prepare, require_plain_name, set_aside
 from tests.forks import killed_while_writing
 
 CONFIG = {

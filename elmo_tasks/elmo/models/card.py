@@ -15,13 +15,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
 from elmo_tasks.formats.fetching.published import NO_RESTRICTIONS
-from elmo_tasks.settings import (
-    Positive,
-    Settings,
-    Share,
-    Text,
-    checked,
-)
+from elmo_tasks.settings import Positive, Settings, Share, Text, checked
 
 ADDRESS = "hf://OWNER/NAME"
 """Stands in a card for the address of a repository that is not known yet."""

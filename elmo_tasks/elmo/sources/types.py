@@ -31,13 +31,7 @@ from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats import bilm_files
 from elmo_tasks.option_values import InferencePrecision, Pieces
-from elmo_tasks.settings import (
-    PathLike,
-    Settings,
-    Wrong,
-    as_json,
-    checked,
-)
+from elmo_tasks.settings import PathLike, Settings, Wrong, as_json, checked
 from elmo_tasks.system.files import file_sha256
 from elmo_tasks.system.run_names import CARD_FILE, VOCABULARY_FILE
 

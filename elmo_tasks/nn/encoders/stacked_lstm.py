@@ -15,13 +15,7 @@ from elmo_tasks.bilm.precision import product_type
 from elmo_tasks.nn.encoders.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.linear import Linear
-from elmo_tasks.settings import (
-    Filled,
-    ListOf,
-    Probability,
-    Width,
-    checked,
-)
+from elmo_tasks.settings import Filled, ListOf, Probability, Width, checked
 
 Widths = Annotated[ListOf[Width], Filled]
 """Units of one or more layers, the lowest first."""

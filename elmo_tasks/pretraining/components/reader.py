@@ -14,11 +14,7 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.text.sentences import expand_files, read_sentences
-from elmo_tasks.settings import (
-    ListOf,
-    Size,
-    checked,
-)
+from elmo_tasks.settings import ListOf, Size, checked
 from elmo_tasks.training.data.subsampling import every_instance
 
 

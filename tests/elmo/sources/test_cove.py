@@ -22,11 +22,7 @@ from elmo_tasks.elmo.sources.cove import CoVe
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.samples import Code
-from tests.elmo.sources.cove_samples import (
-    published_lstm,
-    write_cove,
-    write_vectors,
-)
+from tests.elmo.sources.cove_samples import published_lstm, write_cove, write_vectors
 from tests.test_flow import elmo_tasks
 
 WIDTH = 5

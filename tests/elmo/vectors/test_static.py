@@ -12,10 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.vectors.static import (
-    frequent_words,
-    mean_vectors,
-)
+from elmo_tasks.elmo.vectors.static import frequent_words, mean_vectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
 from elmo_tasks.option_values import BatchSizes
