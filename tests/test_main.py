@@ -240,5 +240,6 @@ def test_the_bundled_corpus_is_trained_by_one_thread(
         with pytest.raises(InputError, match="expected the folder of a run"):
             __main__.run(["train", "ner", "-s", str(tmp_path / "out"), "--recover"])
         assert torch.get_num_threads() == threads
+        assert os.environ["OMP_NUM_THREADS"] == (given or "1")  # of other processes
     finally:
         torch.set_num_threads(before)

@@ -16,7 +16,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model, SimpleTagger
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import DATA_VARIABLE, scale_folder
+from elmo_tasks.resources import DATA_VARIABLE, fixtures_root, scale_folder
 from elmo_tasks.training.checks.training import describe
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
@@ -102,6 +102,8 @@ def test_the_paper_is_named_for_configs_of_its_models_alone(
         assert line.endswith("/paper/ner_elmo.jsonnet") == (scale != "paper")
     own = {"train_data_path": "own.txt", "model": {"type": "elmo_tasks_ner"}}
     assert describe(own) == "training on own.txt"
+    beside = f"{fixtures_root()}_mine/own.txt"
+    assert describe({**own, "train_data_path": beside}) == f"training on {beside}"
     theirs = {**own, "model": {"type": "simple_tagger"}}
     assert describe(theirs, "mini") == "training on own.txt"
     tuned = {**own, "model": {"type": "elmo_tasks_tuned_bilm"}}

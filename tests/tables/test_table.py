@@ -259,3 +259,13 @@ def test_a_row_with_aside_has_no_part_of_its_own(
     file = write_table(tmp_path, [row("a", aside=0.1, changes=changes)])
     with pytest.raises(InputError, match="row a: aside stands for data_loader.part"):
         Planner(read_table(file), tmp_path)
+
+
+@pytest.mark.parametrize("place", ["mini/own.jsonnet", "own.jsonnet"])
+def test_a_config_beside_the_folder_of_a_table(place: str, tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{}")
+    table = read_table(write_table(tmp_path / "tables", [row("a", config="own")]))
+    assert table.rows[0].config == file
