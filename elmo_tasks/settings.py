@@ -198,7 +198,10 @@ class Wrong(NamedTuple):
     value: object
 
     def __str__(self) -> str:
-        return f"{self.key}: expected {self.expected}, got {shown(self.value)}"
+        problem = f"expected {self.expected}, got {shown(self.value)}"
+        if self.key == "":
+            return problem
+        return f"{self.key}: {problem}"
 
 
 class WrongValues(InputError):
@@ -331,14 +334,14 @@ def _wrong(error: ValidationError, key: str, given: Any) -> list[Wrong]:
     for one in error.errors(include_url=False, include_context=False):
         parts = keys_in(given, one["loc"])
         where = ".".join([key, *parts] if key else parts)
-        expected = wanted(one)
+        expected = expectation(one)
         if where in found:
             expected = f"{found[where].expected} or {expected}"
         found[where] = Wrong(where, expected, one["input"])
     return list(found.values())
 
 
-def wanted(error: ErrorDetails) -> str:
+def expectation(error: ErrorDetails) -> str:
     """What pydantic expects in place of an invalid value."""
     if error["type"] == "missing":
         return f"a value for {error['loc'][-1]}"
@@ -398,8 +401,7 @@ def number(annotation: Any) -> Callable[[str], float]:
         except ValueError:
             value = text
         for wrong in wrong_values("", annotation, value):
-            problem = str(wrong).removeprefix(": ")
-            raise argparse.ArgumentTypeError(problem)
+            raise argparse.ArgumentTypeError(str(wrong))
         return value
 
     return read

@@ -14,7 +14,7 @@ STANDARD_INPUT = "-"
 def location(text: str) -> str:
     """The `type` of an argument that is a path, a URL or the name of a model."""
     for wrong in wrong_values("", PathLike, text):
-        raise argparse.ArgumentTypeError(str(wrong).removeprefix(": "))
+        raise argparse.ArgumentTypeError(str(wrong))
     return text
 
 

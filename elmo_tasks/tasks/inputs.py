@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from elmo_tasks import settings
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.settings import wanted
+from elmo_tasks.settings import expectation
 
 Kind = Literal["text", "words", "lines", "numbers", "line", "texts"]
 
@@ -181,4 +181,4 @@ def problem_of(first: ErrorDetails, known: Collection[str]) -> str:
     key += "".join(indices)
     if key:
         key += ": "
-    return f"{key}expected {wanted(first)}, got {shown(first['input'])}"
+    return f"{key}expected {expectation(first)}, got {shown(first['input'])}"

@@ -23,8 +23,8 @@ from elmo_tasks.settings import (
     Limits,
     Number,
     Positive,
+    expectation,
     keys_in,
-    wanted,
 )
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.metrics import Metric, metric_of
@@ -403,9 +403,9 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
         if isinstance(row, dict):
             name = row.get("name", index)
         where[:2] = [f"row {name}"]
-    problem = f"expected {wanted(error)}, got {shown(error['input'])}"
+    problem = f"expected {expectation(error)}, got {shown(error['input'])}"
     if error["type"] == "value_error":
-        problem = wanted(error)
+        problem = expectation(error)
     return ": ".join(where + [problem])
 
 

@@ -73,10 +73,10 @@ def known_language(language: str) -> str:
         spacy.blank(language)
     except ImportError as error:
         missing = _missing_package(error)
-        wanted = "a language that spaCy has rules for, such as en, la or xx"
+        expected = "a language that spaCy has rules for, such as en, la or xx"
         if missing is not None:
-            wanted = f"a language whose packages are installed ({missing})"
-        raise ValueError(wanted) from None
+            expected = f"a language whose packages are installed ({missing})"
+        raise ValueError(expected) from None
     return language
 
 

@@ -67,8 +67,6 @@ BESIDE_TRAINING: dict[str, Any] = {
 }
 """Keys that the commands read themselves, and AllenNLP's training does not take."""
 
-_OF_TRAINING = TrainModel.from_partial_objects
-
 GIVEN_TO_TRAINING = ("serialization_dir", "local_rank", "ddp_accelerator")
 """Arguments of AllenNLP's training that are no keys of a config."""
 
@@ -91,18 +89,17 @@ def parameters_of(cls: Any, constructor: Any) -> dict[str, Parameter]:
 
 
 def wrong_beside_training(config: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The invalid values of those keys that are no objects, and of the training's."""
+    """The invalid values of those keys that are no objects."""
     for key, annotation in VALUES.items():
         yield from wrong_values(key, annotation, config.get(key))
-    for key, parameter in parameters_of(TrainModel, _OF_TRAINING).items():
-        if parameter.annotation is str and key in config:
-            yield from wrong_values(key, parameter.annotation, config[key])
 
 
 def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
     """A line for each unknown key of a config and of its parts."""
     taken: dict[str, Any] = {"type": str, **BESIDE_TRAINING}
-    for key, parameter in parameters_of(TrainModel, _OF_TRAINING).items():
+    for key, parameter in parameters_of(
+        TrainModel, TrainModel.from_partial_objects
+    ).items():
         if key not in GIVEN_TO_TRAINING:
             taken[key] = parameter.annotation
     yield from _unknown_name(TrainModel, config, "")
@@ -142,7 +139,7 @@ def _unknown_name(base: Any, options: Mapping[str, Any], path: str) -> Iterator[
 def _in_value(annotation: Any, value: Any, path: str) -> Iterator[str]:
     """Those of the objects in a value of this type."""
     plain = _without_lazy(annotation)
-    if plain in (bool, int, float) and value is not None:
+    if plain in (bool, int, float, str) and value is not None:
         yield from map(str, wrong_values(path, plain, value))
     if isclass(plain) and issubclass(plain, FromParams):
         if isinstance(value, Mapping):
