@@ -62,7 +62,7 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
 
-$(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
+$(STAMP): requirements.txt pyproject.toml torchvision_stub/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or later with venv and ensurepip" \
 		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11 or" \
@@ -73,8 +73,8 @@ $(STAMP): requirements.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.
 	@$(PIP) torch
 	@echo "  elmo-tasks and its packages, AllenNLP"
 	@$(PIP) hatchling hatch-fancy-pypi-readme 'pip>=25.1'
-	@$(PIP) --no-build-isolation --editable '.[tasks,web,docs]' --group dev
-	@$(PIP) --no-deps --no-build-isolation allennlp==2.10.1 ./elmo_tasks/torchvision_stub
+	@$(PIP) --no-build-isolation --editable '.[tasks,web]' --group dev --group docs
+	@$(PIP) --no-deps --no-build-isolation allennlp==2.10.1 ./torchvision_stub
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
@@ -144,7 +144,7 @@ test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@build/lowest/bin/python -m pip --quiet install uv
 	@build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
 		--editable '.[tasks,web]' --group dev
-	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./elmo_tasks/torchvision_stub
+	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./torchvision_stub
 	@$(PYTEST:$(BIN)/%=build/lowest/bin/%)
 
 test-core: ## the core in an environment without extras, built with PYTHON
@@ -194,7 +194,7 @@ worlds: install ## write the synthetic corpus to fixtures/miniworld, and the pag
 
 vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm with gensim: ten minutes
 	@test -n "$(ELMO_TASKS_DATA)" || { echo "error: ELMO_TASKS_DATA must name the data root" >&2; exit 1; }
-	@$(PIP) "gensim>=4.4,<5"
+	@$(PIP) --group fixtures
 	@$(BIN)/python -m fixtures.generator vectors $(ELMO_TASKS_DATA)/lm/train.*.txt*
 
 lint: install ## ruff, the order of imports, mypy, hadolint and actionlint

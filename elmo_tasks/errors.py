@@ -62,10 +62,7 @@ def shown(value: Any) -> str:
     return f"{text[:_SHOWN]}..."
 
 
-ALLENNLP = (
-    "-c requirements.txt '.[tasks]' && pip install --no-deps allennlp==2.10.1 "
-    "./elmo_tasks/torchvision_stub, in the source folder of elmo-tasks"
-)
+ALLENNLP = "'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 """What a command or an adapter that needs AllenNLP needs."""
 
 

@@ -68,7 +68,7 @@ class Function(NamedTuple):
 def functions() -> Iterator[Function]:
     """Functions, constructors and methods, but not those that dataclasses have."""
     for module in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks."):
-        if ".integrations." in module.name or ".torchvision_stub" in module.name:
+        if ".integrations." in module.name:
             continue  # adapters of packages that need not be installed
         for one in vars(importlib.import_module(module.name)).values():
             if getattr(one, "__module__", None) != module.name:

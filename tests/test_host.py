@@ -77,7 +77,7 @@ run()
 def test_the_installed_stub_is_for_allennlp_alone(tmp_path: Path) -> None:
     """Its program imports torchvision before the plugin."""
     root = Path(__file__).parents[1]
-    variables = {"PYTHONPATH": f"{root}/elmo_tasks/torchvision_stub:{root}"}
+    variables = {"PYTHONPATH": f"{root}/torchvision_stub:{root}"}
     shown = python(AS_ALLENNLP, tmp_path, **variables)
     assert "alone: this torchvision is empty" in shown
     assert "--include-package" in shown
@@ -85,7 +85,7 @@ def test_the_installed_stub_is_for_allennlp_alone(tmp_path: Path) -> None:
 
 def test_a_real_torchvision_has_precedence_over_the_stub(tmp_path: Path) -> None:
     """Both are installed into one folder."""
-    stub = Path(__file__).parents[1] / "elmo_tasks/torchvision_stub/torchvision.py"
+    stub = Path(__file__).parents[1] / "torchvision_stub/torchvision.py"
     shutil.copy(stub, tmp_path)
     real = tmp_path / "torchvision" / "__init__.py"
     real.parent.mkdir()
@@ -144,7 +144,7 @@ def test_without_an_optimizer_that_transformers_has_removed(tmp_path: Path) -> N
     [
         (
             "allennlp",
-            "this needs the package allennlp (pip install -c requirements.txt '.[tasks]'",
+            "this needs the package allennlp (pip install 'elmo-tasks[tasks]'",
         ),
         ("transformers", "this needs the package transformers (pip install "),
     ],

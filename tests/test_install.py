@@ -46,10 +46,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_has_all_files(wheel: Path) -> None:
-    expected = {
-        "elmo_tasks/py.typed",
-        "elmo_tasks/torchvision_stub/pyproject.toml",
-    }
+    expected = {"elmo_tasks/py.typed"}
     for pattern in (
         "**/*.py",
         "formats/fetching/*.json",

@@ -233,7 +233,7 @@ for line in sys.argv[1:]:
 
 
 SPACY = "error: this needs the package spacy (pip install spacy, or use the tokenizer basic)"
-TASKS = "(pip install -c requirements.txt '.[tasks]'"
+TASKS = "(pip install 'elmo-tasks[tasks]'"
 NEEDS = {
     "elmo in.txt out.hdf5 --input-format text": SPACY,
     "elmo in.txt out.hdf5 --tokenizer spacy:en": SPACY,
@@ -249,7 +249,7 @@ NEEDS = {
     "evaluate model.tar.gz in.txt": TASKS,
     "predict model.tar.gz in.txt": TASKS,
     "ablate demo -s out": TASKS,
-    "serve model.tar.gz": "(pip install fastapi",
+    "serve model.tar.gz": "(pip install 'elmo-tasks[web]'",
     "info model.tar.gz": TASKS,
 }
 """What the end of each command says where only the core is installed."""

@@ -43,8 +43,8 @@ def declared() -> list[Requirement]:
     lines = PROJECT["dependencies"] + SETTINGS["build-system"]["requires"]
     for extra in EXTRAS.values():
         lines = lines + extra
-    for group in ("dev", "allennlp"):
-        lines = lines + GROUPS[group]
+    for group in GROUPS.values():
+        lines = lines + group
     found = []
     for line in lines:
         requirement = Requirement(line)
@@ -183,8 +183,8 @@ print(*{name.partition(".")[0] for name in sys.modules})
 def test_the_extra_tasks_has_what_allennlp_needs_and_no_more(tmp_path: Path) -> None:
     """
     AllenNLP and our classes are imported where nothing else is installed. What is not
-    imported then is imported by our code when it is used; sentencepiece by transformers
-    for the vocabularies of DeBERTa-v2, pytest by `allennlp.common.testing`.
+    imported then is imported by our code when it is used; pytest by
+    `allennlp.common.testing`. `elmo-tasks` is there for its own other extras.
     """
     lines = PROJECT["dependencies"] + EXTRAS["tasks"] + ["allennlp"]
     needed = closure([Requirement(line) for line in lines])
@@ -202,7 +202,7 @@ def test_the_extra_tasks_has_what_allennlp_needs_and_no_more(tmp_path: Path) -> 
         name = canonicalize_name(Requirement(line).name)
         if not modules_of(name, modules) & imported:
             unused.append(name)
-    assert set(unused) == {"pytest", "sentencepiece"}
+    assert set(unused) == {"elmo-tasks", "pytest"}
 
 
 def modules_of(name: str, modules: Any) -> set[str]:

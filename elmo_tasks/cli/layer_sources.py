@@ -44,7 +44,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
         value = getattr(args, key)
         if value is not None:
             given[key] = value
-    with needs("'transformers>=4.48,<4.52'"):
+    with needs("'elmo-tasks[transformers]'"):
         layers = Layers.open(SourceSettings.of(given))
     return layers.to(device)
 

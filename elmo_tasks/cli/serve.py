@@ -93,7 +93,7 @@ def host_name(text: str) -> str:
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file is invalid."""
-    with needs("fastapi fastapi-offline uvicorn"):
+    with needs("'elmo-tasks[web]'"):
         from elmo_tasks.web import server
 
     serving = server.Serving(

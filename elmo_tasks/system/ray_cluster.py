@@ -22,7 +22,7 @@ def connected(address: str | None) -> Iterator[Any]:
     Raises `InputError` if Ray is missing, or within seconds if there is no such
     cluster.
     """
-    with needs("'ray[data]>=2.60,<2.64'"):
+    with needs("'elmo-tasks[ray]'"):
         ray = importlib.import_module("ray")
     address = address or os.environ.get("RAY_ADDRESS")
     os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")

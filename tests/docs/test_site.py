@@ -20,7 +20,9 @@ from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("sphinx", reason="sphinx is not installed: pip install '.[docs]'")
+pytest.importorskip(
+    "sphinx", reason="sphinx is not installed: pip install --group docs"
+)
 
 WIDTHS = (400, 1000, 1400)
 LAYOUT = (ROOT / "tests/docs/layout.js").read_text("utf-8")

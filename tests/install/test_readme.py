@@ -1,17 +1,21 @@
 """
-README's commands, as they are written, in fresh environments: `make test-install`.
+README's commands, as they are written, in fresh environments, from the wheel and far
+from the checkout: `make test-install`.
 
-They run in a copy of the checkout whose corpora and trainings are short. Its `make`
-commands are those that .ci/run begins with.
+The wheel is made of a copy of the checkout whose corpora and trainings are short. Its
+`make` commands are those that .ci/run begins with.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -21,8 +25,12 @@ from tests.tiny import ROOT
 
 README = ROOT / "README.md"
 TRAIN = "allennlp train training_config/squad_elmo.jsonnet"
+CONFIGS = "elmo-tasks configs --copy training_config"
 ELSEWHERE = "--include-package elmo_tasks.plugin"
-"""What README lets the user add to the command in another folder."""
+"""What README lets the user add to the command outside a checkout."""
+
+NO_TORCHVISION = "python -m elmo_tasks.host"
+"""AllenNLP's program where there is no torchvision for a build of PyTorch."""
 
 VERSION = re.compile(r"Python :: (3\.\d+)$")
 
@@ -54,12 +62,12 @@ def interpreters(version: str) -> list[str]:
     return found
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of what git has, or would add, of this checkout."""
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of what git has, or would add, of this checkout."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    folder = tmp_path / "checkout"
+    folder = tmp_path_factory.mktemp("checkout")
     for name in listed.stdout.decode().split("\0"):
         source = ROOT / name
         if not source.is_file():
@@ -70,7 +78,10 @@ def checkout(tmp_path: Path) -> Path:
         if name.startswith("fixtures/miniworld/"):
             target.write_bytes(cut(source))
     shorten(folder / "training_config")
-    return folder
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    (built,) = folder.glob("dist/*.whl")
+    return built
 
 
 @pytest.fixture
@@ -81,17 +92,17 @@ def environment(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def commands_of(tool: str) -> list[Block]:
-    """README's blocks in order, with the installation by one tool."""
-    chosen = []
+def commands_of(tool: str) -> Iterator[Block]:
+    """README's blocks in order; outside a checkout, and with the installation by uv."""
     for block in blocks_of(README):
         if block.text.startswith("make "):
             continue
-        installs = "pip install" in block.text
-        if installs and ("uv pip" in block.text) != (tool == "uv"):
-            continue
-        chosen.append(block)
-    return chosen
+        text = block.text
+        if tool == "uv":
+            text = text.replace("pip install", "uv pip install")
+        if TRAIN in text:
+            text = f"{CONFIGS}\n{text.strip()} {ELSEWHERE}\n"
+        yield block._replace(text=text)
 
 
 def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
@@ -112,38 +123,53 @@ def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
 @pytest.mark.parametrize("age", [0, -1], ids=["oldest", "newest"])
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_commands_run_as_written(
-    tool: str, age: int, checkout: Path, environment: Path, tmp_path: Path
+    tool: str, age: int, wheel: Path, environment: Path, tmp_path: Path
 ) -> None:
     python = pythons()[age]
     variables = {"OMP_NUM_THREADS": "1", "VIRTUAL_ENV": str(environment)}
     for name, value in os.environ.items():
         if not name.startswith(("ELMO_TASKS", "PYTHON", "VIRTUAL_ENV")):
             variables.setdefault(name, value)
+    for name in ("PIP_CONSTRAINT", "UV_CONSTRAINT"):
+        variables[name] = str(ROOT / "requirements.txt")  # the tested versions
     make = [python, "-m", "venv", str(environment)]
     if tool == "uv":
         make = ["uv", "venv", "--quiet", "--python", python, str(environment)]
     run(make, tmp_path, variables)
     variables["PATH"] = f"{environment / 'bin'}:{os.environ['PATH']}"
+    shutil.copy(wheel, tmp_path)
+    for text in (f"`{CONFIGS}`", f"`{ELSEWHERE}`"):
+        assert text in " ".join(README.read_text("utf-8").split())
 
     printed = ""
-    ran = []
     for block in commands_of(tool):
         kind = block.info.partition(" ")[0]
         if kind == "bash":
-            command = ["bash", "-euo", "pipefail", "-c", block.text]
-            printed = run(command, checkout, variables)
-            ran.append(block.text)
+            text = block.text.replace("allennlp train", f"{NO_TORCHVISION} train")
+            command = ["bash", "-euo", "pipefail", "-c", text]
+            printed = run(command, tmp_path, variables)
         elif kind == "python":
-            printed = run(["python", "-c", block.text], checkout, variables)
+            printed = run(["python", "-c", block.text], tmp_path, variables)
         elif block.text.startswith("("):
             assert printed == block.text
-    assert f"{TRAIN} -s out/squad_elmo\n" in ran
-    assert (checkout / "out/squad_elmo/model.tar.gz").is_file()
+    assert (tmp_path / "out/squad_elmo/model.tar.gz").is_file()
+    scored = ["elmo-tasks", "evaluate", "out/both/model.tar.gz"]
+    (gold,) = environment.glob("**/_files/fixtures/ner/eng.bio")
+    assert "f1" in json.loads(run([*scored, str(gold)], tmp_path, variables))
+    assert answer_of(tmp_path / "out/both/model.tar.gz", environment)["tags"]
 
-    assert f"`{ELSEWHERE}`" in README.read_text("utf-8")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    train = TRAIN.replace("training_config", str(checkout / "training_config"))
-    command = f"{train} -s out {ELSEWHERE} --dry-run"
-    run(["bash", "-c", command], elsewhere, variables)
-    assert (elsewhere / "out/vocabulary/tokens.txt").is_file()
+
+def answer_of(archive: Path, environment: Path) -> dict[str, list[str]]:
+    """What `elmo-tasks serve` predicts."""
+    command = [str(environment / "bin/elmo-tasks"), "serve", f"ner={archive}"]
+    command += ["--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"].rstrip("/")
+        words = json.dumps({"sentence": "She came ."}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{url}/api/predict/ner", words, headers)
+        with urlopen(request, timeout=60) as reply:
+            answer: dict[str, list[str]] = json.load(reply)
+        server.terminate()
+    return answer

@@ -191,7 +191,7 @@ def require_sound_version(version: str) -> None:
     )
     raise InputError(
         f"expected transformers 4.48 to 4.51, or 5.5 and later, got {version}: {hole}",
-        hint="pip install 'transformers>=4.48,<4.52'",
+        hint="pip install 'elmo-tasks[transformers]'",
     )
 
 
