@@ -10,18 +10,14 @@ from elmo_tasks.formats.fetching.fetch import fits_any
 
 
 class FakeHub:
-    """The files of repositories, by `OWNER/NAME` and their names; what was uploaded."""
+    """The files of repositories, by `OWNER/NAME` and their names."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
         self.repositories: dict[str, dict[str, bytes]] = {}
-        self.commits: list[dict[str, Any]] = []
-        self.branches: list[str] = []
-        self.token: str | None = None
 
-    def __call__(self, token: str | None = None) -> "FakeHub":
+    def __call__(self) -> "FakeHub":
         """As `HfApi` is constructed."""
-        self.token = token
         return self
 
     def model_info(self, name: str, **options: Any) -> Any:
@@ -46,34 +42,6 @@ class FakeHub:
                     (folder / file).parent.mkdir(parents=True, exist_ok=True)
                     (folder / file).write_bytes(content)
         return str(folder)
-
-    def create_repo(self, name: str, **options: Any) -> Any:
-        self.repositories.setdefault(name, {})
-        return SimpleNamespace(repo_id=name)
-
-    def create_branch(self, name: str, *, branch: str, **options: Any) -> None:
-        """All revisions of a repository have the same files."""
-        self.branches.append(branch)
-
-    def file_exists(self, name: str, file: str, **options: Any) -> bool:
-        return file in self.repositories[name]
-
-    def upload_folder(
-        self,
-        *,
-        repo_id: str,
-        folder_path: Path,
-        delete_patterns: list[str],
-        **options: Any,
-    ) -> Any:
-        files = self.repositories[repo_id]
-        for name in list(files):
-            if fits_any(name, delete_patterns):
-                del files[name]
-        for path in folder_path.iterdir():
-            files[path.name] = path.read_bytes()
-        self.commits.append(options)
-        return SimpleNamespace(commit_url=f"https://hub/{repo_id}")
 
 
 def fake_hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:

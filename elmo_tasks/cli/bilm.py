@@ -203,7 +203,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from elmo_tasks.elmo.models.card import CardSettings, is_own_card
+    from elmo_tasks.elmo.models.card import CardSettings
     from elmo_tasks.pretraining.export import export_run, exported_names
 
     about = CardSettings(language=args.language, license=args.license, text=args.text)
@@ -215,10 +215,7 @@ def _export(args: argparse.Namespace) -> None:
         about=about,
     )
     print(f"weights of {source}")
-    names = exported_names(args.format)
-    if is_own_card(Path(args.out) / CARD_FILE):
-        names += (CARD_FILE,)
-    for name in names:
+    for name in (*exported_names(args.format), CARD_FILE):
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 

@@ -22,8 +22,7 @@ from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import Card, CardSettings
-from elmo_tasks.elmo.models.hub import push_model
+from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
@@ -152,7 +151,7 @@ class Elmo:
         folder: PathLike,
         *,
         format: Format | None = None,
-        **card: Unpack[Card],
+        **card: Any,
     ) -> None:
         """
         Write the model's files to a folder that `from_pretrained` reads, with a model
@@ -165,10 +164,9 @@ class Elmo:
           default the opened files are copied, so that models which were trained with
           them accept the copy, and a biLM made in Python gets the official format.
         - `card`: the fields of `CardSettings`: `language`, `license`, `text`,
-          `perplexity` and `unknown_share`. Without any, a card that is in the folder
-          stays, or else that of the opened model is copied. The card of a tuned biLM
-          names those that it was tuned from; a warning says if `license` leaves out
-          their terms.
+          `perplexity` and `unknown_share`. Without any, a README.md that is in the
+          folder stays. The card of a tuned biLM names those that it was tuned from; a
+          warning says if `license` leaves out their terms.
 
         Raises `InputError` if the files have changed since they were opened, or the
         folder cannot be written, or has another model.
@@ -177,46 +175,6 @@ class Elmo:
         about = CardSettings(**card)
         name = target.absolute().name
         save_model(self.layers, target, chosen=format, about=about, name=name)
-
-    @checked
-    def push_to_hub(
-        self,
-        repo_id: str,
-        *,
-        format: Format | None = None,
-        token: str | bool | None = None,
-        private: bool | None = None,
-        commit_message: str = "Upload an ELMo model",
-        revision: str | None = None,
-        create_pr: bool = False,
-        **card: Unpack[Card],
-    ) -> str:
-        """
-        Upload what `save_pretrained` writes to the repository `OWNER/NAME` of the
-        Hugging Face hub in one commit, and return the commit's address.
-        `from_pretrained("hf://OWNER/NAME")` reads it. The repository is created if it
-        does not exist, and files of another model are removed from it.
-
-        # Parameters
-
-        - `token`, `private`, `commit_message`, `revision`, `create_pr`: as in
-          huggingface_hub, which this needs.
-        - `format`, `card`: as in `save_pretrained`. Without any of `card`, the README.md
-          of the repository stays, if it has one.
-
-        Raises the errors of huggingface_hub if it cannot be reached or refuses.
-        """
-        return push_model(
-            self.layers,
-            repo_id,
-            chosen=format,
-            about=CardSettings(**card),
-            token=token,
-            private=private,
-            commit_message=commit_message,
-            revision=revision,
-            create_pr=create_pr,
-        )
 
     @property
     def dimension(self) -> int:

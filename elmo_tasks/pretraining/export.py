@@ -21,7 +21,7 @@ from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import NO_CARD, CardSettings, card_text
+from elmo_tasks.elmo.models.card import NO_CARD, CardSettings, write_card
 from elmo_tasks.elmo.models.files import (
     ModelFiles,
     located,
@@ -31,7 +31,7 @@ from elmo_tasks.elmo.models.files import (
 from elmo_tasks.elmo.models.kinds import two_files
 from elmo_tasks.elmo.models.lineage import ancestor_of
 from elmo_tasks.elmo.models.record import read_record
-from elmo_tasks.elmo.models.saving import LAST, keeps_card, require_free
+from elmo_tasks.elmo.models.saving import LAST, require_free
 from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
@@ -115,13 +115,13 @@ def export_run(
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and
     `softmax.hdf5` (`softmax/W` [V, P], `softmax/b` [V]) of a run's folder, finished or
     not, all or none; other files of the folder are kept. With the format safetensors,
-    the first two are `config.json` and `model.safetensors`. If `about` says something,
-    or the biLM was tuned from another and there is no README.md yet, a model card is
-    written, too, with the perplexity of the run's best validation unless `about` names
-    another. Returns the file of the run's weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
-    after the leading one, which makes compressed files smaller. Raises `InputError` if
-    the run has no usable weights, or the folder cannot be written, has files of these
-    names that are not those of a biLM, or another model.
+    the first two are `config.json` and `model.safetensors`. Unless `about` says nothing
+    and there is a README.md, a model card is written, too, with the perplexity of the
+    run's best validation unless `about` names another. Returns the file of the run's
+    weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the
+    leading one, which makes compressed files smaller. Raises `InputError` if the run
+    has no usable weights, or the folder cannot be written, has files of these names
+    that are not those of a biLM, or another model.
     """
     trained = _load_run(Path(run))
     _require_exported(Path(out_dir), chosen)
@@ -134,12 +134,10 @@ def export_run(
             mantissa_bits=mantissa_bits,
         )
         layers = Layers(trained.model.bilm)
-        keeps = keeps_card(layers, Path(out_dir), about)
-        if not keeps and (layers.ancestry or not about.is_empty):
-            if about.perplexity is None:
-                about = _with_perplexity(about, Path(run))
-            name = Path(out_dir).absolute().name
-            (folder / CARD_FILE).write_text(card_text(layers, about, name), "utf-8")
+        kept = Path(out_dir) / CARD_FILE
+        if about.perplexity is None and not (about.is_empty and kept.exists()):
+            about = _with_perplexity(about, Path(run))
+        write_card(folder, layers, about, kept=kept, name=kept.absolute().parent.name)
     return trained.source
 
 

@@ -2,27 +2,21 @@
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Optional
 
-from pydantic import ConfigDict, with_config
-from typing_extensions import TypedDict
-
 from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
+from elmo_tasks.elmo.models.lineage import OPEN, PERPLEXITY, ancestor_of, said_of
 from elmo_tasks.formats.fetching.published import NO_RESTRICTIONS
 from elmo_tasks.settings import Positive, Settings, Share, Text, checked
-
-ADDRESS = "hf://OWNER/NAME"
-"""Stands in a card for the address of a repository that is not known yet."""
+from elmo_tasks.system.run_names import CARD_FILE
 
 logger = logging.getLogger(__name__)
 
-_LIBRARY = "elmo-tasks"
 _CODE = re.compile(r"[a-z]{2,3}")
 """What the hub accepts as a language."""
 
@@ -62,26 +56,20 @@ class CardSettings(Settings):
         return True
 
 
-@with_config(ConfigDict(extra="forbid", strict=True))
-class Card(TypedDict, total=False):
-    """The fields of `CardSettings`, as keywords."""
-
-    language: Optional[Text]
-    license: Optional[Text]
-    text: Optional[Text]
-    perplexity: Optional[Positive]
-    unknown_share: Optional[Share]
-
-
 NO_CARD = CardSettings()
 
 
-def card_text(layers: Layers, about: CardSettings, name: str) -> str:
+def write_card(
+    folder: Path, layers: Layers, about: CardSettings, *, kept: Path, name: str
+) -> None:
     """
-    The card of a model, which names the models from which it was tuned. What `about`
-    leaves open is taken from the opened files: see `said_of`. Logs a warning if the
-    licence leaves out the terms of the opened model or of an ancestor.
+    Write the card of a model to a folder of new files, unless `about` says nothing and
+    there is already one at `kept`. It names the models from which this one was tuned.
+    What `about` leaves open is taken from the opened files: see `said_of`. Logs a
+    warning if the licence leaves out the terms of the opened model or of an ancestor.
     """
+    if about.is_empty and kept.exists():
+        return
     from huggingface_hub import ModelCard
 
     said: dict[str, str] = {}
@@ -95,7 +83,7 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
         "language": language or OPEN,
         "text": about.text or said.get("text", OPEN),
         "licence": about.license or said.get("licence", OPEN),
-        "held-out perplexity": _perplexity(about),
+        PERPLEXITY: _perplexity(about, said),
         **_sizes(layers),
     }
     card = ModelCard.from_template(
@@ -105,18 +93,8 @@ def card_text(layers: Layers, about: CardSettings, name: str) -> str:
         kind=_kind(layers),
         rows=_cells(rows.items()),
         ancestry=_cells([_known(one) for one in layers.ancestry]),
-        address=ADDRESS,
     )
-    return f"{card}\n"
-
-
-def is_own_card(file: Path) -> bool:
-    """Whether a README.md is a model card of this package."""
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, ValueError):
-        return False
-    return lines[:1] == ["---"] and f"library_name: {_LIBRARY}" in lines
+    (folder / CARD_FILE).write_text(f"{card}\n", "utf-8")
 
 
 def _data(layers: Layers, language: str | None, license: str | None) -> Any:
@@ -125,7 +103,7 @@ def _data(layers: Layers, language: str | None, license: str | None) -> Any:
 
     of_bilm: dict[str, Any] = {}
     if isinstance(layers.source, BiLM):
-        of_bilm["library_name"] = _LIBRARY
+        of_bilm["library_name"] = "elmo-tasks"
         of_bilm["tags"] = ["elmo", "bilm", "feature-extraction"]
     if language is not None and _CODE.fullmatch(language):
         of_bilm["language"] = language
@@ -147,10 +125,10 @@ def _sizes(layers: Layers) -> dict[str, str]:
     return rows
 
 
-def _perplexity(about: CardSettings) -> str:
+def _perplexity(about: CardSettings, said: Mapping[str, str]) -> str:
     """A perplexity says little without the share of `<UNK>`, which is easy to guess."""
     if about.perplexity is None:
-        return OPEN
+        return said.get(PERPLEXITY, OPEN)
     share = OPEN
     if about.unknown_share is not None:
         share = f"{100 * about.unknown_share:.2f} %"
@@ -216,7 +194,7 @@ The texts and the terms of these biLMs also hold for this one.
 ```python
 from elmo_tasks.elmo import Elmo
 
-elmo = Elmo.from_pretrained("{{ address }}")  # or the path of this folder
+elmo = Elmo.from_pretrained("hf://OWNER/NAME")  # or the path of this folder
 vectors = elmo.embed([["It", "ended", "."]])  # a list of arrays, one for each sentence
 ```
 """

@@ -17,7 +17,12 @@ from elmo_tasks.system.run_names import CARD_FILE
 OPEN = "not stated"
 """What a card says of something that is not known."""
 
-_ROW = re.compile(r"\| (language|text|licence) \| (?=\S)((?:[^|]|\\\|)+) \|")
+PERPLEXITY = "held-out perplexity"
+"""The row of a card that has it, and the share of `<UNK>`."""
+
+_ROW = re.compile(
+    rf"\| (language|text|licence|{PERPLEXITY}) \| (?=\S)((?:[^|]|\\\|)+) \|"
+)
 """A row of two cells, as in the table of a card of ours."""
 
 _OF_THE_HUB = re.compile(r"(language|license): *(\S.*)")
@@ -40,8 +45,8 @@ def ancestor_of(files: ModelFiles) -> Ancestor:
 
 def said_of(files: ModelFiles) -> dict[str, str]:
     """
-    The `language`, `text` and `licence` of a model, as far as they are known: from the
-    list of published models, or the card beside its weights.
+    The `language`, `text`, `licence` and `PERPLEXITY` of a model, as far as they are
+    known: from the list of published models, or the card beside its weights.
     """
     model = published(files.name) or published_at(files.name.rpartition("+")[2])
     if model is not None:

@@ -1,16 +1,12 @@
 """An opened model -> a folder that `Elmo.from_pretrained` reads, with a model card."""
 
-import logging
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.card import CardSettings, card_text, is_own_card
-from elmo_tasks.elmo.models.files import ModelFiles
-from elmo_tasks.elmo.models.lineage import OPEN
+from elmo_tasks.elmo.models.card import CardSettings, write_card
 from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.sources.transformer_files import PICKLES, SAFETENSORS
 from elmo_tasks.elmo.sources.types import BILM, COVE, SOURCES
@@ -28,8 +24,6 @@ from elmo_tasks.system.run_names import (
     VOCABULARY_FILE,
     WEIGHT_FILE,
 )
-
-logger = logging.getLogger(__name__)
 
 LAST = (WEIGHT_FILE, SAFETENSORS_FILE, ENCODER, CONFIG)
 """
@@ -59,7 +53,7 @@ def save_model(
 
     - `chosen`: the format of a biLM; `None` for that of the opened files, of which the
       bytes are copied, and for a biLM that was not opened from files the official one.
-    - `name`: what the card calls the model, unless the opened files have a card.
+    - `name`: what the card calls the model.
 
     Raises `InputError` if the files have changed since they were opened, the source has
     no such format, or the folder cannot be written or has another model. After a kill
@@ -81,14 +75,7 @@ def save_model(
             bilm.save_files(*[aside / name for name in names])
         if files is not None and files.vocabulary is not None:
             shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
-        if keeps_card(layers, folder, about):
-            return
-        card = own_card(files)
-        if about.is_empty and card is not None and not _unnamed(layers, card):
-            shutil.copy(card, aside / CARD_FILE)
-        elif not about.is_empty or not (aside / CARD_FILE).exists():
-            text = card_text(layers, about, name)
-            (aside / CARD_FILE).write_text(text, "utf-8")
+        write_card(aside, layers, about, kept=folder / CARD_FILE, name=name)
 
 
 def require_free(folder: Path, written: Collection[str], kind: str = BILM) -> None:
@@ -114,40 +101,6 @@ def require_free(folder: Path, written: Collection[str], kind: str = BILM) -> No
             file=folder,
             hint="name another folder, or remove them",
         )
-
-
-def keeps_card(layers: Layers, folder: Path, about: CardSettings) -> bool:
-    """
-    Whether a folder keeps its README.md, which a model is written to. Logs a warning if
-    it does not name all biLMs from which the model was tuned.
-    """
-    kept = folder / CARD_FILE
-    if not about.is_empty or not kept.exists():
-        return False
-    for one in _unnamed(layers, kept):
-        logger.warning(
-            "kept %s, which does not name %s (sha256 %s; licence: %s), from which this"
-            " biLM was tuned",
-            kept,
-            one.name,
-            one.sha256,
-            one.licence or OPEN,
-        )
-    return True
-
-
-def _unnamed(layers: Layers, card: Path) -> list[Ancestor]:
-    """The ancestors of a model of which a card has no digest."""
-    text = card.read_text("utf-8", errors="replace")
-    return [one for one in layers.ancestry if str(one.sha256) not in text]
-
-
-def own_card(files: ModelFiles | None) -> Path | None:
-    """The model card beside the files of a biLM, if it has one of ours."""
-    if files is None or files.kind != BILM:
-        return None
-    card = files.weight_file.parent / CARD_FILE
-    return card if is_own_card(card) else None
 
 
 def _converted_to(layers: Layers, chosen: Format | None) -> Format | None:
