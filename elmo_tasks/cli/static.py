@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=location,
         metavar="OUT",
         required=True,
-        help="file to write: text, compressed if it ends in .gz, binary if it ends in .bin",
+        help="file to write: text, compressed if it ends in .gz",
     )
     layers = (
         "what is averaged over a text: average (default), top, the number of a layer,"

@@ -1,6 +1,6 @@
 """
-Word vectors in the formats of GloVe and word2vec: read through, or looked up word by
-word.
+Word vectors in the text formats of GloVe and word2vec: read through, or looked up word
+by word.
 """
 
 import gzip
@@ -9,10 +9,9 @@ import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -25,8 +24,7 @@ from elmo_tasks.formats.text.text_files import (
     raw_lines,
     without_mark,
 )
-from elmo_tasks.formats.unpacking import compression, unpacked
-from elmo_tasks.formats.word2vec_binary import FLOAT, Entry, is_binary, read_binary
+from elmo_tasks.formats.unpacking import compression
 from elmo_tasks.system.files import atomic_write
 
 logger = logging.getLogger(__name__)
@@ -36,8 +34,6 @@ VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a
 _NOT_TEXT = re.compile("[\udc80-\udcff]")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
-_CACHED = 2**16
-"""Words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions."""
 
 
 def read_vectors(
@@ -46,23 +42,15 @@ def read_vectors(
     """
     Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a
     word, then `width` (D) numbers, separated by blanks. Words may contain blanks. A
-    first line of two integers is word2vec's header. Blank lines are ignored. word2vec's
-    binary format is detected after that header. With `words`, only these are returned,
-    and the numbers of others are not parsed. Words that are not UTF-8, which nobody can
-    ask for, are left out, and a warning says how many there are.
+    first line of two integers is word2vec's header. Blank lines are ignored. With
+    `words`, only these are returned, and the numbers of others are not parsed. Words
+    that are not UTF-8, which nobody can ask for, are left out, and a warning says how
+    many there are.
 
-    Raises `InputError` as `open_text` and `read_binary` do; with the line, if it does
-    not have `width` numbers, if one is not finite, or if the word is empty or begins or
-    ends with a blank; if the number of vectors is not the header's.
+    Raises `InputError` as `open_text` does; with the line, if it does not have `width`
+    numbers, if one is not finite, or if the word is empty or begins or ends with a
+    blank; if the number of vectors is not the header's.
     """
-    with open_binary(file, VECTORS_HINT) as opened:
-        stream = unpacked(opened)
-        if is_binary(stream, file):
-            entries = read_binary(stream, file, width=width)
-            for number, word, entry in _decoded(entries, file):
-                if words is None or word in words:
-                    yield word, _finite(entry.vector, file, number)
-            return
     lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True, keep_bytes=True)
     for line, word, values in _entries(lines, width, file):
         if words is None or word in words:
@@ -73,20 +61,14 @@ def write_word_vectors(
     file: str | Path, words: Sequence[str], vectors: np.ndarray
 ) -> None:
     """
-    Write words and their vectors [V, D] atomically in word2vec's format: as text, which
-    is compressed if the name ends in `.gz`, or binary if it ends in `.bin`. Words must
-    not contain white space.
+    Write words and their vectors [V, D] atomically in word2vec's text format, which
+    is compressed if the name ends in `.gz`. Words must not contain white space.
     """
-    suffix = Path(file).suffix
-    with atomic_write(file) as aside, _opened(aside, suffix) as out:
+    with atomic_write(file) as aside, _opened(aside, Path(file).suffix) as out:
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors.astype("<f4"), strict=True):
-            if suffix == ".bin":
-                values = vector.tobytes()
-            else:
-                numbers = [f"{value:.6g}" for value in vector]
-                values = " ".join(numbers).encode()
-            out.write(word.encode("utf-8", "ignore") + b" " + values + b"\n")
+            numbers = " ".join([f"{value:.6g}" for value in vector])
+            out.write(f"{word} {numbers}\n".encode("utf-8", "ignore"))
 
 
 def _opened(file: Path, suffix: str) -> BinaryIO:
@@ -232,39 +214,6 @@ def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     )
 
 
-def _decoded(
-    entries: Iterable[Entry], file: str | Path
-) -> Iterator[tuple[int, str, Entry]]:
-    """
-    The entries of a binary file, with their numbers and words; without those whose word
-    is not UTF-8.
-    """
-    number = 0
-    broken = []
-    for number, entry in enumerate(entries, start=1):
-        word = entry.word.decode("utf-8", "surrogateescape")
-        if not word:
-            problem = f"expected word {number:,}, got an empty one"
-            raise InputError(problem, file=file)
-        if _is_text(word):
-            yield number, word, entry
-        else:
-            broken.append(f"word {number:,}")
-    _warn_of(broken, number, file)
-
-
-def _finite(vector: bytes, file: str | Path, number: int | None = None) -> np.ndarray:
-    """A vector [D] of a binary file, that of the word `number`."""
-    numbers = np.frombuffer(vector, FLOAT).astype(np.float32)
-    if np.isfinite(numbers).all():
-        return numbers
-    which = ""
-    if number is not None:
-        which = f" for word {number:,}"
-    problem = f"expected {len(numbers)} finite numbers{which}, got {numbers}"
-    raise InputError(problem, file=file)
-
-
 class VectorFile:
     """
     The vectors [D] of a file, of dimension `width`, looked up by word. Only the words
@@ -277,31 +226,14 @@ class VectorFile:
     def __init__(self, file: Path, *, width: int) -> None:
         self.file = file
         self.width = width
-        self._read = lru_cache(_CACHED)(self._read_at)
-        self._offsets: dict[bytes, int] = {}  # the byte where the vector or line starts
+        self._offsets: dict[bytes, int] = {}  # the byte where the line starts
         with open_binary(file, VECTORS_HINT) as opened:
             if compression(opened):
                 problem = "expected plain text, got a compressed file"
                 raise InputError(problem, file=file, hint="unpack it")
-            self._is_binary = is_binary(opened, file)
-            if self._is_binary:
-                entries = read_binary(opened, file, width=width)
-                for _, word, entry in _decoded(entries, file):
-                    self._offsets.setdefault(word.encode(), entry.offset)
-                return
             starts = array("Q")
             for number, word, _ in _entries(self._lines(opened, starts), width, file):
                 self._offsets.setdefault(word.encode(), starts[number - 1])
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the cache of vectors, which cannot be pickled."""
-        state = dict(self.__dict__)
-        del state["_read"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._read = lru_cache(_CACHED)(self._read_at)
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -317,16 +249,10 @@ class VectorFile:
         offset = self._offsets.get(word)
         if offset is None:
             return None
-        return self._read(offset)
-
-    def _read_at(self, offset: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:
             opened.seek(offset)
-            if self._is_binary:
-                vector = opened.read(FLOAT.itemsize * self.width)
-                return _finite(vector, self.file)
-            _, raw = next(raw_lines(opened, self.file), (1, b""))
-        line = raw.decode("utf-8", "replace").rstrip(" \t\r\n")
+            raw = opened.readline().partition(b"\r")[0]
+        line = raw.decode("utf-8", "replace").rstrip(" \t\n")
         numbers = line.rsplit(" ", self.width)[1:]
         return _vector(" ".join(numbers), self.file, None)
 

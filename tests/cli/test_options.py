@@ -146,9 +146,9 @@ CALLS = [
         ("s.txt.gz",),
     ),
     Call(
-        f"static {{json}} --output {{out}}/s.bin --min-count 1 --input-format json"
+        f"static {{json}} --output {{out}}/s.txt --min-count 1 --input-format json"
         f" --column words {BILM}",
-        ("s.bin",),
+        ("s.txt",),
     ),
     Call(
         "static {text} --output {out}/s.txt --min-count 1 --layers {archive} " + BILM,

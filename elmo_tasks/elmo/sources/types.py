@@ -183,7 +183,7 @@ SOURCES: dict[str, SourceType] = {
         "CoVe",
         {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"},
         CoVe.from_files,
-        ends=(r"\.(txt|vec|bin)$", r"\.(pth|pt)$"),
+        ends=(r"\.(txt|vec)$", r"\.(pth|pt)$"),
         hint="VECTORS.txt+WEIGHTS.pth",
     ),
 }
