@@ -7,7 +7,6 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ from elmo_tasks.option_values import FLOAT32_MANTISSA
 from elmo_tasks.system.files import atomic_write
 
 _SMALL = 2**24  # bytes that may be allocated for any dataset
-
-_LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
 
 def write_hdf5(
@@ -73,36 +70,13 @@ def reading(
         raise InputError(f"{problem}: {error}", file=file, hint=hint) from None
 
 
-def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
+def not_stored(dataset: h5py.Dataset) -> str | None:
     """
-    A dataset or a group in the file itself. No values are read. Raises `KeyError` if
-    there is none; `InputError` if it is a link, a virtual dataset or in external
-    storage, which the file's checksum does not cover.
+    Why the values of a dataset are not read: they are in another file, which the file's
+    checksum does not cover, or would take far more memory than the file has bytes for.
     """
-    if not _is_linked(file, name):
-        item = file[name]
-        is_dataset = isinstance(item, h5py.Dataset)
-        if not is_dataset or (item.external is None and not item.is_virtual):
-            return item
-    raise InputError(
-        f"expected {name!r} in the file itself, got a link to it",
-        file=file.filename,
-        hint="store all values in the file",
-    )
-
-
-def _is_linked(file: h5py.File, name: str) -> bool:
-    """Whether an item, or a group above it, is a link."""
-    for prefix in accumulate(name.split("/"), "{}/{}".format):
-        if isinstance(file.get(prefix, getlink=True), _LINKS):
-            return True
-    return False
-
-
-def unbounded(dataset: h5py.Dataset) -> str | None:
-    """
-    Why reading a dataset could take far more memory than the file has bytes for it.
-    """
+    if dataset.external is not None or dataset.is_virtual:
+        return "expected its values in the file itself"
     if dataset.size is None:  # it has no values
         return None
     claimed = int(dataset.nbytes)
@@ -114,15 +88,17 @@ def unbounded(dataset: h5py.Dataset) -> str | None:
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
     """
-    `own_item`, which raises `TypeError` if it is not a dataset; `InputError`, too, if
-    reading it would take far more memory than its size in the file.
+    A dataset in the file itself. No values are read. Raises `KeyError` if there is
+    none, `TypeError` if it is not a dataset, and `InputError` as `not_stored` says.
     """
-    item = own_item(file, name)
+    item = file[name]
     if not isinstance(item, h5py.Dataset):
         raise TypeError(
             f"expected a dataset {name!r}, got a {type(item).__name__.lower()}"
         )
-    problem = unbounded(item)
+    problem = not_stored(item)
+    if item.file.filename != file.filename:
+        problem = "expected a dataset, got a link to another file"
     if problem is not None:
         raise InputError(f"dataset {name!r:.100}: {problem}", file=file.filename)
     return item

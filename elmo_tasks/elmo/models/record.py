@@ -14,10 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from elmo_tasks.bilm.ancestry import ancestry_of_json, ancestry_to_json
-from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.elmo.models.files import (
     ModelFiles,
     bundled,
@@ -29,12 +26,8 @@ from elmo_tasks.elmo.sources.types import BILM, SOURCES, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.unpacking import MOST_RATIO
 from elmo_tasks.system.files import atomic_write_folder, write_text
 from elmo_tasks.system.run_names import MODEL_COPIES, MODEL_RECORD
-
-_SMALL = 2**24  # bytes of a biLM that any archive may have
-_MOST_OPTIONS = 2**20  # bytes of `options.json`
 
 
 def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
@@ -136,8 +129,6 @@ def trained_files(
             )
             raise InputError(problem, file=record.name, hint=_hint(where)) from None
         require_recorded(found, [record], _hint(where))
-    if folder in found.weight_file.parents:
-        _require_bounded(found)
     return found
 
 
@@ -204,20 +195,3 @@ def require_recorded(
 def _hint(where: str) -> str:
     """What to do where a model is not found."""
     return f"""restore it, or pass where it is now: -o '{{"{where}model": "PATH"}}'"""
-
-
-def _require_bounded(files: ModelFiles) -> None:
-    """
-    Raises `InputError` if the biLM in an archive claims to be far larger than its files.
-    """
-    if files.kind != BILM:
-        return
-    options = files.paths["options_file"]
-    if options.stat().st_size > _MOST_OPTIONS:
-        problem = f"expected options of a biLM, got {options.stat().st_size:,} bytes"
-        raise InputError(problem, file=options)
-    found = BiLMOptions.from_file(options)
-    needed = found.n_parameters * np.float32().nbytes
-    if needed > max(_SMALL, MOST_RATIO * files.weight_file.stat().st_size):
-        problem = f"its biLM claims {found.n_parameters:.4g} parameters"
-        raise InputError(f"{problem}, more than the archive can hold", file=options)

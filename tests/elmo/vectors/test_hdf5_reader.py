@@ -102,7 +102,7 @@ def test_copies_open_the_file_again_and_closed_vectors_are_an_error(file: Path) 
 def test_external_values_are_rejected(file: Path) -> None:
     move(file, "0", "a virtual dataset")
     with pytest.raises(
-        InputError, match="out.hdf5: expected '0' in the file itself, got a link to it "
+        InputError, match="out.hdf5: dataset '0': expected its values in the file"
     ):
         read_all(file)
 
