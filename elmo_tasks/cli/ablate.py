@@ -76,12 +76,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compute the layers in each run instead of caching them on disk",
     )
     add(
-        "--figures",
-        type=path,
-        metavar="DIR",
-        help="also write the figure of the table as PNG and SVG",
-    )
-    add(
         "--dry-run",
         action="store_true",
         help="only show the rows, their changes, missing files and the estimated time",

@@ -108,8 +108,7 @@ def test_a_dry_run_names_missing_files(
 
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
-    shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
-    assert (tmp_path / "figures" / "scores.png").is_file()
+    shown = ablate("--seeds", "2")
     assert "started: last, seed 1" in shown
     assert "[3/4] last, seed 1: f1 10.0, 60 s\n" in shown
     assert "| ours  | 15.0 ± 7.1 (n=2) | 15.0 ± 7.1 (n=2) |" in shown
@@ -223,7 +222,6 @@ def test_interrupt(
     ("arguments", "message"),
     [
         (["--rows", "nobody"], "no row matches 'nobody'"),
-        (["--figures", __file__], "test_command.py"),
     ],
 )
 def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:

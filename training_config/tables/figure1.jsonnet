@@ -18,7 +18,6 @@ local at(task, share, row) = row {
   name: super.name + '-%g' % share,
   row_label: super.row_label + ', ' + super.column,
   column: '%g%%' % (100 * share),
-  fraction: share,
   seed_keys: ['random_seed', 'numpy_seed', 'pytorch_seed', 'data_loader.share_seed'],
   changes+: {
     'data_loader.type': 'elmo_tasks_share',
@@ -31,7 +30,6 @@ local at(task, share, row) = row {
   title: 'Figure 1: share of the training data',
   about: 'Dev data. The paper: SRL with ELMo from 1% of the data is about as good as the baseline from 10%. '
          + rows.caps,
-  figure: 'share',
   rows: rows.tuning(['snli']) + [
     at(task, share, row)
     for task in ['snli', 'srl']

@@ -11,7 +11,6 @@ from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import results
-from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
 from elmo_tasks.training.checks.files import file_problems
 
@@ -23,8 +22,6 @@ def run_table(args: argparse.Namespace) -> None:
     Show the plan, or execute it and show the table. Exit with 1 if a run failed, or a
     planned one lacks files, 130 if interrupted.
     """
-    if args.figures is not None:
-        check_output_path(args.figures / "any")
     if args.dry_run:
         session = _session(args, LocalWorkers(args.workers or 1))
         print(dry_run(session))
@@ -40,11 +37,6 @@ def run_table(args: argparse.Namespace) -> None:
         except KeyboardInterrupt:
             print("interrupted; the same command resumes", flush=True)
     summary = session.write()
-    if args.figures is not None:
-        # Matplotlib takes as long to import as AllenNLP.
-        from elmo_tasks.experiments.tables.figures import save_figures
-
-        save_figures(summary, args.figures)
     print(f"\n{results(summary)}")
     print(f"\n{session.folder / 'table.md'}")
     if session.interrupted:

@@ -1,4 +1,3 @@
 """
-The paper's ablations: a table's data file -> rows -> runs -> results -> the table, its
-figures and a report.
+The paper's ablations: a table's data file -> rows -> runs -> results -> the table.
 """

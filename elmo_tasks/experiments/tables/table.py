@@ -194,10 +194,6 @@ class Row(Strict):
         " this part, too; the metrics are `aside_f1` and so on. Documents, articles and"
         " sentences are not divided: see `part` of the data loader `elmo_tasks_share`",
     ] = None
-    fraction: Annotated[
-        Positive | None,
-        "fraction of the training data, for the figure `share`",
-    ] = None
     seed_keys: Annotated[
         list[str], Filled, "keys of the config that get the number of the seed"
     ] = list(SEEDS)
@@ -303,8 +299,7 @@ class Increase(Strict):
 
 class Table(Strict):
     """
-    A table at one scale. Its figure draws its scores, or with `share` over the fraction
-    of the training data, or the learned layer weights.
+    A table at one scale.
     """
 
     title: Annotated[str, "title of the table"]
@@ -313,11 +308,6 @@ class Table(Strict):
     rows: Annotated[list[Row], Filled, "what is run"]
     increase: Annotated[
         Increase | None, "show the increase of one column over another"
-    ] = None
-    figure: Annotated[
-        Literal["share", "weights"] | None,
-        "what `--figures` draws: the scores over `fraction` (Figure 1), or the learned"
-        " layer weights (Figure 2). Null: the scores",
     ] = None
 
     @model_validator(mode="after")
@@ -486,9 +476,6 @@ def _unknown_columns(table: Table) -> Iterator[str]:
         for column in (table.increase.of, table.increase.over):
             if column is not None and column not in table.columns:
                 yield f"increase: expected one of the columns {', '.join(table.columns)}, got {column!r}"
-    has_fraction = any(row.fraction for row in table.rows)
-    if table.figure == "share" and not has_fraction:
-        yield "figure 'share' needs rows with the key fraction"
 
 
 def _wrong_references(table: Table, row: Row) -> Iterator[str]:
