@@ -40,7 +40,7 @@ from elmo_tasks.training.data.subsampling import (
     Part,
     SubsamplingReader,
     every_instance,
-    kept_and_aside,
+    rest_of,
 )
 
 
@@ -208,9 +208,9 @@ def data_of(run: dict[str, Any]) -> dict[str, tuple[str, Part]]:
     """By name, the files that a run was scored on, and which part of each."""
     config = run["config"]
     data = {run["split"]: (run["file"] or config["validation_data_path"], WHOLE)}
-    if run.get("aside"):
-        _, aside = kept_and_aside(run["aside"])
-        data["aside"] = (config["train_data_path"], aside)
+    part = config["data_loader"].get("part")
+    if part is not None:
+        data["aside"] = (config["train_data_path"], rest_of(part))
     return data
 
 

@@ -43,9 +43,7 @@ from docs.extensions.docstrings import NAMES, in_words
 from elmo_tasks.bilm.options import KEYS, BiLMOptions
 from elmo_tasks.cli.main import COMMANDS, LIGHT, parsers
 from elmo_tasks.experiments.tables.table import (
-    Cell,
     Ensemble,
-    Increase,
     Paper,
     Row,
     Table,
@@ -112,20 +110,11 @@ PARTS: dict[type, tuple[str, str]] = {
     Table: ("Table", "The object in the file."),
     Row: (
         "Row",
-        "An element of `rows`: a config, the keys that the row changes, and its scores. A row with one"
-        " cell can have `column`, `metric` and `paper` itself, instead of `cells`.",
-    ),
-    Cell: (
-        "Cell",
-        "An element of a row's `cells`: one number of the table, a mean over the seeds.",
+        "An element of `rows`: a config, the keys that the row changes, and its score, a mean over the seeds.",
     ),
     Paper: (
         "Published result",
-        "The key `paper` of a cell. A plain number is short for `{ mean: NUMBER }`.",
-    ),
-    Increase: (
-        "Increase",
-        "The key `increase` of a table: the differences between columns, like the paper's own.",
+        "The key `paper` of a row. A plain number is short for `{ mean: NUMBER }`.",
     ),
     Ensemble: (
         "Ensemble",
@@ -133,9 +122,6 @@ PARTS: dict[type, tuple[str, str]] = {
     ),
 }
 """The title and meaning of each part of a table."""
-
-FROM_OTHERS = {(Table, "title"): "the file's name", (Row, "row_label"): "`name`"}
-"""The defaults of keys that the code derives."""
 
 
 class DataPath:
@@ -426,7 +412,7 @@ def model_table(cls: Any) -> Iterator[str]:
         default: Any = Parameter.empty
         if not field.is_required():
             default = field.default
-        shown = FROM_OTHERS.get((cls, key), default_of(default, annotation))
+        shown = default_of(default, annotation)
         text = sentence(meaning(annotation))
         yield row(f"`{key}`", values(annotation), shown, text)
     yield ""

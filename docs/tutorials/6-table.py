@@ -81,7 +81,7 @@ local row(column, changes) = {
 };
 {
   title: 'Which layers help a tagger?',
-  increase: { over: 'none' },
+  increase: 'none',
   rows: [row('none', { 'model.elmo': null }), row('all', {})],
 }
 """)
@@ -90,7 +90,7 @@ local row(column, changes) = {
 # elmo-tasks ablate small.jsonnet -s out/small &> small.log && cat out/small/table.md
 
 # %% [markdown]
-# The file also has each seed's score and what each row changes. `results.jsonl` has one line per run:
+# `results.jsonl` has one line per run, with its scores and its config:
 
 
 # %%

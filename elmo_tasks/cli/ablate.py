@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--dry-run",
         action="store_true",
-        help="only show the rows, their changes, missing files and the estimated time",
+        help="only show the rows, their changes and missing files",
     )
     add_download_limit(parser)
     add_packages(parser)

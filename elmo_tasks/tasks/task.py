@@ -52,8 +52,6 @@ class Task:
     - `title`, `metric`: the task and its score, as tables name them, the paper's Table 1
       included.
     - `sample`: a file of a few instances below `fixtures/`.
-    - `minutes`: duration of a training on one CPU core with cached layers, at `mini`
-      and at `small`, each without and with ELMo.
     - `has_gold`: true if the examples' gold answers fit every model of the task; false
       if each model has its own labels.
     - `spacy`: the unit for which the spaCy component predicts, a sentence or a
@@ -66,7 +64,6 @@ class Task:
     metric: str
     sample: str
     page: Page
-    minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
     has_gold: bool = True
     spacy: Literal["sentence", "document"] | None = None
 

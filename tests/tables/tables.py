@@ -61,7 +61,6 @@ def write_result(
         "device": "CPU, 1 thread",
         "versions": {"python": "3.11.2", "torch": "2.13.0"},
         "seconds": 60.0,
-        "peak_memory": 10**9,
         "epochs": len(points),
         "started": "2026-11-20T23:00:00+00:00",
         "finished": "2026-11-21T01:00:00+00:00",

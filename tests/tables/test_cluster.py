@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.cluster import RayWorkers, execute_on_node
+from elmo_tasks.experiments.tables.cluster import RayWorkers
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.experiments.tables.schedule import Change, execute_all
+from elmo_tasks.experiments.tables.schedule import execute_all
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.system.files import Held, exclusive
 from elmo_tasks.system.ray_cluster import connected
-from elmo_tasks.system.version import __version__
 from tests.ray_nodes import ray_nodes
 from tests.tables.tables import LAST, row, write_table
 from tests.tiny import ROOT
@@ -73,10 +71,12 @@ def until(holds: Callable[[], Any]) -> None:
         time.sleep(0.02)
 
 
-def execute(ray: Any, runs: list[Run], code: str = WORKER) -> Generator[Change]:
+def execute(
+    ray: Any, runs: list[Run], code: str = WORKER
+) -> Generator[tuple[Run, str | None]]:
     """Executes runs by one worker of the cluster."""
     workers = RayWorkers(ray, slots=1, command=("-S", "-c", code))
-    yield from execute_all(runs, workers)
+    yield from execute_all(runs, workers, started=lambda run: None)
 
 
 def is_held(folder: Path) -> bool:
@@ -97,11 +97,11 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     """A finished run keeps its result, and no process is left."""
     table = str(write_table(tmp_path, [row("baseline"), row("last", changes=LAST)]))
     first, second = Session(table, tmp_path).left
+    waiting = WORKER.replace("step == 2", "step == 2 and '/last-' in sys.argv[1]")
+    (tmp_path / "wait").touch()
     with connected(nodes.address) as ray:
-        assert [one.has_ended for one in execute(ray, [first])] == [False, True]
-        (tmp_path / "wait").touch()
-        changes = execute(ray, [second])
-        assert next(changes).run is second
+        changes = execute(ray, [first, second], waiting)
+        assert next(changes) == (first, None)
         until(lambda: at_last_step(second))
         changes.close()
         until(lambda: not is_held(second.folder))
@@ -117,20 +117,8 @@ def test_failures(nodes: Any, tmp_path: Path) -> None:
     with connected(nodes.address) as ray:
         changes = list(execute(ray, [first, last], "raise SystemExit(3)"))
     failure = f"exit code 3, see {first.folder / run_dir.LOG}"
-    assert [one.failure for one in changes] == [
-        None,
-        failure,
-        "a run that it needs failed",
-    ]
+    assert changes == [(first, failure), (last, "a run that it needs failed")]
     assert not (last.folder / run_dir.LOG).exists()
-
-
-def test_a_node_without_the_folder_or_with_another_version(tmp_path: Path) -> None:
-    absent = tmp_path / "absent"
-    with pytest.raises(InputError, match="absent: the folder is not shared"):
-        execute_on_node(absent, COMMAND, {}, ".", __version__)
-    with pytest.raises(InputError, match=r"expected version 9\.9 of elmo-tasks"):
-        execute_on_node(absent, COMMAND, {}, ".", "9.9")
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
@@ -144,7 +132,7 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     table = str(write_table(tmp_path, rows))
     here = tmp_path / "local"
     workers: Any = LocalWorkers(3, command=COMMAND)
-    list(Session(table, here, seeds=2, workers=workers).run_all())
+    Session(table, here, seeds=2, workers=workers).run_all(print)
     folder = tmp_path / "ray"
     folder.mkdir()
     lines: list[str] = []
@@ -153,7 +141,7 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
         session = Session(table, folder, seeds=2, workers=workers)
         runs = list(session.left)
         (folder / "wait").touch()
-        thread = Thread(target=lambda: lines.extend(session.run_all()))
+        thread = Thread(target=session.run_all, args=[lines.append])
         thread.start()
         until(lambda: sum(map(at_last_step, runs)) == workers.slots == 3)
         nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)

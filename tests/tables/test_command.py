@@ -15,7 +15,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.resources import fixtures_root
 from tests.tables.tables import LAST, row, write_result, write_table
 from tests.test_flow import elmo_tasks
 
@@ -56,10 +55,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
-    rows = [
-        row("baseline", minutes=2, paper=90.15),
-        row("last", changes=LAST, minutes=6),
-    ]
+    rows = [row("baseline", paper=90.15), row("last", changes=LAST)]
     table = write_table(tmp_path, rows)
 
     def call(*arguments: object) -> str:
@@ -73,17 +69,14 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--dry-run", "--seeds", "3", "--workers", "2")
     assert "last: ner_elmo.jsonnet; 3 to run\n" in shown
     assert '    model.elmo.mix: "weighted" -> "last"' in shown
-    assert "6 runs, 2 at a time: 12 min" in shown
+    assert shown.endswith("6 runs, 2 at a time\n")
     assert Untrained.started == [] and not (tmp_path / "out").exists()
     rows = [row("last", changes=LAST), row("again", changes=LAST)]
     rows += [row("lacking", config="snli", needs=[str(tmp_path / "none")])]
     rows += [row("of", config="snli", ensemble={"of": "lacking", "members": 2})]
     planned = dry_run(Session(str(write_table(tmp_path, rows)), tmp_path / "out"))
-    assert (
-        "again: ner_elmo.jsonnet; 1 to run" in planned
-        and "of: missing, because lacking needs files" in planned
-    )
-    assert planned.endswith("\n2 of 4 rows need files that do not exist")
+    assert "again: ner_elmo.jsonnet; 1 to run" in planned
+    assert f"of: missing, needs {tmp_path / 'none'}" in planned
 
 
 def test_a_dry_run_names_missing_files(
@@ -97,13 +90,10 @@ def test_a_dry_run_names_missing_files(
         row("complete"),
     ]
     table = write_table(tmp_path, rows)
-    with pytest.raises(SystemExit) as ended:
+    named = f"row last: validation_data_path: expected an existing file, got nothing at {gone}"
+    with pytest.raises(InputError, match=re.escape(named)):
         elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run")
-    assert ended.value.code == 1
-    named = (
-        f"    validation_data_path: expected an existing file, got nothing at {gone}"
-    )
-    assert capsys.readouterr().out.count(named) == 1
+    assert "complete: ner_elmo.jsonnet; 1 to run" in capsys.readouterr().out
     elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run", "--rows", "c*")
 
 
@@ -123,31 +113,14 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
         "last1",
         "last2",
     ]
-    text = (out / "table.md").read_text()
-    assert text.partition("\n## Rows")[0] in shown
-    reproduced = (
-        f"`elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2`"
-    )
-    assert reproduced in text
-
-
-def test_the_first_line_names_files_of_ones_own(
-    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert f"scale mini: data in {fixtures_root() / 'miniworld'};" in ablate()
-    own = tmp_path / "mine.conll"
-    own.write_bytes((fixtures_root() / "miniworld/ner/eng.train").read_bytes())
-    changes = {"train_data_path": str(own)}
-    table = write_table(tmp_path, [row("baseline", changes=changes)])
-    elmo_tasks("ablate", table, "-s", tmp_path / "out")
-    assert f"scale mini: training on {own};" in capsys.readouterr().out
+    assert (out / "table.md").read_text() in shown
 
 
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
-    """A row that was not chosen, and has no results, is not in the table."""
+    """A row that was not chosen is in the table, as far as it has results."""
     shown = ablate("--rows", "last")
     assert Untrained.started == ["last, seed 1"]
-    assert "baseline" not in shown
+    assert "| missing" in shown and "baseline: missing: not run" in shown
     shown = ablate("--seeds", "2")
     assert Untrained.started[1:] == [
         "baseline, seed 1",
@@ -179,17 +152,6 @@ def test_a_failed_run_is_retried(
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
-@pytest.mark.parametrize("metric", ["nosuch", "+f1", "F1", "aside_f1", "a-b"])
-def test_a_metric_that_the_model_lacks_is_an_error_before_training(
-    metric: str, tmp_path: Path
-) -> None:
-    table = write_table(tmp_path, [row("a"), row("baseline", metric=metric)])
-    known = "row baseline: metric: expected one of f1, loss, precision, recall, got "
-    with pytest.raises(InputError, match=re.escape(known + metric)):
-        elmo_tasks("ablate", table, "-s", tmp_path / "out")
-    assert Untrained.started == [] and not (tmp_path / "out").exists()
-
-
 def test_a_score_that_no_run_has_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,15 +180,9 @@ def test_interrupt(
     assert Untrained.started[2:] == ["last, seed 1"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rows", "nobody"], "no row matches 'nobody'"),
-    ],
-)
-def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:
-    with pytest.raises(InputError, match=message):
-        ablate(*arguments)
+def test_a_pattern_without_a_row(ablate: Shown) -> None:
+    with pytest.raises(InputError, match="no row matches 'nobody'"):
+        ablate("--rows", "nobody")
     assert Untrained.started == []
 
 

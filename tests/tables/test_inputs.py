@@ -1,7 +1,5 @@
-"""The data of a table's runs: recorded in their results, and the same when they resume."""
+"""The data of a table's runs are the same when they resume."""
 
-import hashlib
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +24,8 @@ SMALLER = {
 def planned(tmp_path: Path) -> Planner:
     root = write_data_root(tmp_path / "data")
     keys = {"metric": "accuracy", "changes": SMALLER}
-    rows = [
-        row("plain", config=str(root / "training_config/snli.jsonnet"), **keys),
-        row("elmo", config=str(root / "training_config/snli_elmo.jsonnet"), **keys),
-    ]
-    return planner(tmp_path, rows)
-
-
-def run_of(planned: Planner, name: str) -> Run:
-    return planned.run(planned.table.row(name), 1)
+    config = str(root / "training_config/snli.jsonnet")
+    return planner(tmp_path, [row("plain", config=config, **keys)])
 
 
 def finished(run: Run) -> dict[str, Any]:
@@ -45,19 +36,9 @@ def finished(run: Run) -> dict[str, Any]:
     return found
 
 
-def test_the_inputs_of_a_run(planned: Planner) -> None:
-    config = run_of(planned, "elmo").plan["config"]
-    inputs = finished(run_of(planned, "elmo"))["inputs"]
-    expected = {}
-    for split in ("train", "validation"):
-        file = config[f"{split}_data_path"]
-        expected[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    assert inputs == expected
-
-
 def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> None:
     """Its folder stays, and it resumes once the data are restored."""
-    run = run_of(planned, "plain")
+    run = planned.run(planned.table.rows[0], 1)
     expected = finished(run)
     (run.folder / run_dir.RESULT).unlink()  # interrupted before its result
     train = Path(run.plan["config"]["train_data_path"])
@@ -76,7 +57,7 @@ def test_nothing_remains_of_a_run_that_stopped_before_a_checkpoint(
     planned: Planner,
 ) -> None:
     """Not its vocabulary, either, which is that of the data as they were."""
-    run = run_of(planned, "plain")
+    run = planned.run(planned.table.rows[0], 1)
     finished(run)
     model = run.folder / "model"
     for file in [
@@ -95,20 +76,3 @@ def test_nothing_remains_of_a_run_that_stopped_before_a_checkpoint(
     assert not (model / "vocabulary" / "tokens.txt").exists()
     train.write_text(known)
     assert finished(run)["scores"]
-
-
-def test_all_files_that_a_row_reads_are_inputs(tmp_path: Path) -> None:
-    """What it is scored on, the data of its members, and test data of its vocabulary."""
-    root = write_data_root(tmp_path / "data")
-    known = root / "snli" / "snli_1.0_train.jsonl"
-    scored, test = [str(shutil.copy(known, tmp_path / name)) for name in ("a", "b")]
-    keys: dict[str, Any] = {"metric": "accuracy", "split": "test", "file": scored}
-    keys["config"] = str(root / "training_config/snli.jsonnet")
-    keys["changes"] = SMALLER | {"test_data_path": test}
-    rows = [row("one", **keys)]
-    rows.append(row("votes", ensemble={"of": "one", "members": 2}, **keys))
-    planned = planner(tmp_path, rows)
-    for run in planned.runs([planned.table.row("votes")], 1):
-        inputs = set(finished(run)["inputs"])
-        assert {scored, run.plan["config"]["train_data_path"]} < inputs
-        assert test in inputs or run.row.name == "votes"

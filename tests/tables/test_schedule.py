@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.experiments.tables.schedule import Change, execute_all
+from elmo_tasks.experiments.tables.schedule import execute_all
 from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.system.files import exclusive
 from tests.system import is_alive
@@ -32,13 +31,6 @@ if "failure" in config:
 """
 
 
-def run_all(runs: list[Run], *, workers: int, code: str = WORKER) -> Generator[Change]:
-    """
-    Runs that do what their config says, or other `code`, in processes without imports.
-    """
-    yield from execute_all(runs, LocalWorkers(workers, command=("-S", "-c", code)))
-
-
 def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
     plan: dict[str, Any] = {
         "config": {"name": name, **config},
@@ -46,11 +38,22 @@ def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) 
         "ensemble": None,
     }
     if after:
-        plan["ensemble"] = {"members": [other.digest for other in after]}
+        plan["ensemble"] = [other.digest for other in after]
     row = Row.model_validate(
-        {"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"}
+        {
+            "name": name,
+            "config": "x.jsonnet",
+            "row_label": "x",
+            "column": "x",
+            "metric": "f1",
+        }
     )
     return Run(row, 1, plan, folder)
+
+
+def local(workers: int, code: str = WORKER) -> LocalWorkers:
+    """Do what the config of a run says, or other `code`, without imports."""
+    return LocalWorkers(workers, command=("-S", "-c", code))
 
 
 def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
@@ -59,12 +62,17 @@ def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
     then a file `a`.
     """
     found = []
-    for change in run_all(runs, workers=workers, code=code):
-        sign = "-" if change.has_ended else "+"
-        name = change.run.row.name
-        why = f": {change.failure}" if change.failure else ""
-        found.append(f"{sign}{name}{why}")
-        (change.run.home / f"{sign}{name}".lstrip("-")).touch()
+
+    def started(run: Run) -> None:
+        finished = [one for one in runs if run_dir.is_finished(one.folder)]
+        assert set(run.after) <= {one.digest for one in finished}
+        found.append(f"+{run.row.name}")
+        (run.home / f"+{run.row.name}").touch()
+
+    for run, failure in execute_all(runs, local(workers, code), started=started):
+        why = f": {failure}" if failure else ""
+        found.append(f"-{run.row.name}{why}")
+        (run.home / run.row.name).touch()
     return found
 
 
@@ -74,16 +82,19 @@ def test_two_workers(tmp_path: Path) -> None:
         run(tmp_path, "b", wait_for=["+a"]),
         run(tmp_path, "c"),
     ]
-    assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
+    found = events(runs, workers=2)
+    assert set(found[:2]) == {"+a", "+b"} and set(found[2:4]) == {"-b", "+c"}
+    assert found[4:] == ["-c", "-a"]
 
 
 def test_needed_runs_come_first(tmp_path: Path) -> None:
+    """And others before the run that waits for them."""
     first = run(tmp_path, "first", wait_for=["other"])
     ensemble = run(tmp_path, "ensemble", [first])
     other = run(tmp_path, "other", wait_for=["+first"])
-    found = events([ensemble, first, other], workers=2)
-    assert found[:2] == ["+first", "+other"]
-    assert found[2:] == ["-other", "-first", "+ensemble", "-ensemble"]
+    found = events([first, ensemble, other], workers=2)
+    assert set(found[:2]) == {"+first", "+other"}
+    assert found[2] == "-other" and found[-1] == "-ensemble"
 
 
 def test_failure(tmp_path: Path) -> None:
@@ -95,20 +106,21 @@ def test_failure(tmp_path: Path) -> None:
     second = run(tmp_path, "second", [first])
     third = run(tmp_path, "third", [second])
     found = events([first, second, third, run(tmp_path, "other")], workers=1)
-    assert found[:2] == ["+first", "-first: no such layer"]
-    assert found[2:4] == [
+    assert [event for event in found if event[0] == "+"] == ["+first", "+other"]
+    assert {event for event in found if event[0] == "-"} == {
+        "-first: no such layer",
         "-second: a run that it needs failed",
         "-third: a run that it needs failed",
-    ]
-    assert found[4:] == ["+other", "-other"]
+        "-other",
+    }
     assert run_dir.read_failure(first.folder) == "no such layer"
 
 
 def test_a_run_of_another_process_is_left_alone(tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     with exclusive(one.folder):
-        (found,) = [change for change in run_all([one], workers=1) if change.has_ended]
-    assert "that no other process writes to" in str(found.failure)
+        (found,) = events([one], workers=1)
+    assert "that no other process writes to" in found
     assert not (one.folder / run_dir.RESULT).exists()
 
 
@@ -125,10 +137,16 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:
 
 def test_closing_stops_processes_and_their_children(tmp_path: Path) -> None:
     """And is no failure."""
-    code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+    code = (
+        "import subprocess, sys\n"
+        "if '/ends-' in sys.argv[1]: sys.exit(3)\n"
+        "p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+    )
     runs = [run(tmp_path, "a"), run(tmp_path, "b")]
-    generator = run_all(runs, workers=2, code=code)
-    logs = [next(generator).run.folder / run_dir.LOG for _ in range(2)]
+    ends = run(tmp_path, "ends")
+    generator = execute_all([*runs, ends], local(3, code), started=lambda run: None)
+    assert next(generator)[0] is ends
+    logs = [one.folder / run_dir.LOG for one in runs]
     while not all(log.exists() and log.read_text() for log in logs):
         time.sleep(0.05)
     generator.close()

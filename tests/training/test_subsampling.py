@@ -18,7 +18,7 @@ from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.data.subsampling import (
     SubsamplingReader,
-    kept_and_aside,
+    rest_of,
     units_in,
 )
 from tests.distributed import in_processes
@@ -82,7 +82,8 @@ def test_data_loader(file: Path) -> None:
 
 
 def test_a_part_is_in_file_order_and_a_sample_is_of_the_part(file: Path) -> None:
-    kept, aside = kept_and_aside(0.1)
+    kept = (0.0, 0.9)
+    aside = rest_of(kept)
     assert part(SnliReader(), file, kept) == NAMES[:45]
     assert part(SnliReader(), file, aside) == NAMES[45:]
     reader = SubsamplingReader(SnliReader(), share=0.2, seed=0, part=kept)
@@ -98,34 +99,34 @@ def test_pairs_with_the_same_premise_stay_together(file: Path) -> None:
     """Also where other pairs are between them."""
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines + lines[:7]) + "\n")
-    kept, aside = kept_and_aside(0.1)
+    kept = (0.0, 0.9)
+    aside = rest_of(kept)
     assert part(SnliReader(), file, kept) == NAMES[:44] + NAMES[:7]
     assert part(SnliReader(), file, aside) == NAMES[44:], "six of 57 pairs"
 
 
 @pytest.mark.parametrize(
-    "aside", [0.1, 0.15, 1 / 3, 0.07, 0.5, (0.9, 1.0), (0.0, 0.1), (0.3, 0.45)]
+    "kept", [(0.0, 0.9), (0.0, 2 / 3), (0.0, 0.5), (0.1, 1.0), (0.1, 0.0), (0.45, 0.3)]
 )
 def test_parts_have_no_unit_in_common_and_together_all(
-    aside: float | tuple[float, float], file: Path
+    kept: tuple[float, float], file: Path
 ) -> None:
     """The rest of a part in the middle begins after it and wraps around."""
     lines = file.read_text().splitlines()
     for count in (15, 37, COUNT):
         file.write_text("\n".join(lines[:count]) + "\n")
-        first, last = kept_and_aside(aside)
-        found = part(SnliReader(), file, first) + part(SnliReader(), file, last)
+        rest = rest_of(kept)
+        found = part(SnliReader(), file, kept) + part(SnliReader(), file, rest)
         start = NAMES.index(found[0])
         assert found == NAMES[start:count] + NAMES[:start]
-        end = 1.0 if isinstance(aside, float) else aside[1]
-        assert abs(start - end % 1 * count) <= 0.5 + 1e-9
+        assert abs(start - kept[0] * count) <= 0.5 + 1e-9
 
 
-@pytest.mark.parametrize(("aside", "kept"), [(0.1, "all"), (0.9, "none")])
-def test_a_part_without_a_unit_is_an_error(file: Path, aside: float, kept: str) -> None:
+@pytest.mark.parametrize(("end", "kept"), [(0.9, "all"), (0.1, "none")])
+def test_a_part_without_a_unit_is_an_error(file: Path, end: float, kept: str) -> None:
     """And so is the other part, which has all: it is read first, to train on."""
     file.write_text("\n".join(file.read_text().splitlines()[:3]) + "\n")
-    both = kept_and_aside(aside)
+    both = ((0.0, end), rest_of((0.0, end)))
     rest = {"all": "none", "none": "all"}[kept]
     for chosen, got in zip(both, (kept, rest), strict=True):
         message = rf"part {chosen[0]:g} to {chosen[1]:g}, got {got}.*3 units"
@@ -193,7 +194,8 @@ def test_no_task_divides_a_document_an_article_or_a_sentence(task: str) -> None:
     if "validation_dataset_reader" in config:
         scoring = DatasetReader.from_params(Params(config["validation_dataset_reader"]))
     data = config["train_data_path"]
-    kept, aside = kept_and_aside(0.1)
+    kept = (0.0, 0.9)
+    aside = rest_of(kept)
 
     def units(reader: DatasetReader, chosen: tuple[float, float]) -> list[Hashable]:
         instances: list[Instance] = list(
@@ -240,7 +242,8 @@ def test_trees_without_a_long_phrase_count_in_both_parts(tmp_path: Path) -> None
     file.write_text(
         "(2 (2 Yes) (2 .))\n" * 10 + "(3 (2 It) (3 (3 works) (2 .)))\n" * 10
     )
-    kept, aside = kept_and_aside(0.1)
+    kept = (0.0, 0.9)
+    aside = rest_of(kept)
     lines = {}
     for chosen, length in ((kept, 3), (aside, None)):
         options = {"type": "elmo_tasks_sst", "min_phrase_length": length}

@@ -26,7 +26,7 @@ local slug(name) = std.asciiLower(std.strReplace(name, ' ', '-'));
 
   title: 'Encoders: which frozen layers a task should take',
   about: 'Dev data. ' + rows.caps,
-  increase: { over: 'baseline' },
+  increase: 'baseline',
   rows: std.flattenArrays([
     [rows.baseline(task)] + std.flattenArrays([
       [with(task, name, 'weighted', {}), with(task, name, 'last', rows.only('last'))]

@@ -8,22 +8,20 @@ local paper(name, key) =
   std.get(known, key);
 
 local task(name) = [
+  rows.baseline(name) { column: 'score of the baseline' },
   rows.baseline(name) {
-    cells: [
-      { column: 'best epoch of the baseline', metric: 'best_epoch', paper: paper(name, 'best epoch') },
-      { column: 'its score', metric: rows.tasks[name].metric },
-    ],
+    name: name + '-baseline-epoch',
+    column: 'its best epoch',
+    metric: 'best_epoch',
+    paper: paper(name, 'best epoch'),
   },
+  rows.elmo(name) { column: 'score with ELMo' },
   rows.elmo(name) {
-    cells: [
-      {
-        column: 'epoch at which ELMo passes it',
-        metric: 'passes',
-        over: name + '-baseline',
-        paper: paper(name, 'passing epoch'),
-      },
-      { column: 'score with ELMo', metric: rows.tasks[name].metric },
-    ],
+    name: name + '-elmo-epoch',
+    column: 'epoch at which ELMo passes the baseline',
+    metric: 'passes',
+    over: name + '-baseline',
+    paper: paper(name, 'passing epoch'),
   },
 ];
 

@@ -18,7 +18,6 @@ local at(task, share, row) = row {
   name: super.name + '-%g' % share,
   row_label: super.row_label + ', ' + super.column,
   column: '%g%%' % (100 * share),
-  seed_keys: ['random_seed', 'numpy_seed', 'pytorch_seed', 'data_loader.share_seed'],
   changes+: {
     'data_loader.type': 'elmo_tasks_share',
     'data_loader.share': share,

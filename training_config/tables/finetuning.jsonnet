@@ -9,13 +9,13 @@ local rows = import 'rows.libsonnet';
 local a1 = rows.published['Section A.1'];
 
 // `paper`: the row of its Table 7.
-local tuned(task, name, row_label, fields, paper) = rows.tuned_bilm(name + '-lm', task, fields) {
-  row_label: row_label,
-  cells: [
-    { column: 'perplexity before', metric: 'perplexity_before', paper: rows.published['Table 7'][paper].before },
-    { column: 'after', metric: 'perplexity', paper: rows.published['Table 7'][paper].after },
-  ],
-};
+local tuned(task, name, row_label, fields, paper) =
+  local row = rows.tuned_bilm(name + '-lm', task, fields) { row_label: row_label };
+  local of_paper = rows.published['Table 7'][paper];
+  [
+    row { name: name + '-lm-before', column: 'perplexity before', metric: 'perplexity_before', paper: of_paper.before },
+    row { column: 'after', metric: 'perplexity', paper: of_paper.after },
+  ];
 
 local effect(task, bilm, without, with) = [
   rows.untuned(task, 'score, biLM as it was') { paper: without },
@@ -25,15 +25,15 @@ local effect(task, bilm, without, with) = [
 {
   title: 'Table 7: fine-tuning the biLM',
   about: 'Dev data; perplexity is the geometric mean of both directions. ' + rows.caps,
-  increase: { of: 'score, tuned biLM', over: 'score, biLM as it was' },
-  rows: [
+  increase: 'score, biLM as it was',
+  rows: std.flattenArrays([
           tuned('snli', 'snli', 'SNLI', ['premise', 'hypothesis'], 'SNLI'),
           tuned('coref', 'coref', 'Coref', ['text'], 'CoNLL 2012 (coref/SRL)'),
           tuned('ner', 'ner', 'NER', ['tokens'], 'CoNLL 2003 (NER)'),
           tuned('squad', 'contexts', 'SQuAD, contexts', ['passage'], 'SQuAD, Context'),
           tuned('squad', 'questions', 'SQuAD, questions', ['question'], 'SQuAD, Questions'),
           tuned('sst', 'sst', 'SST-5', ['tokens'], 'SST'),
-        ]
+        ])
         + effect('snli', 'snli-lm', a1.SNLI.untuned, a1.SNLI.tuned)
         + effect('squad', 'contexts-lm', null, rows.published['Table 3'].SQuAD['input and output'])
         + effect('sst', 'sst-lm', a1.SST.untuned, a1.SST.tuned),

@@ -41,8 +41,6 @@ local cap(config) =
     config: task + (if elmo then '_elmo' else ''),
     row_label: tasks[task].row_label,
     metric: tasks[task].metric,
-    minutes: std.get(tasks[task].minutes, scale, [null, null])[if elmo then 1 else 0],  // one core, the layers cached
-    split: 'dev',
     changes: {},
   },
   baseline(task):: row(task, false) { name: task + '-baseline', column: 'baseline' },
@@ -55,7 +53,6 @@ local cap(config) =
   // Scored on the test data at `paper`, where the task has public ones, and on dev at the other scales.
   scored_on_test(task):: {
     paper_split: 'test',
-    [if scale == 'paper' && test_file(task) != null then 'split']: 'test',
     [if scale == 'paper' && test_file(task) != null then 'file']: test_file(task),
   },
 
@@ -75,7 +72,6 @@ local cap(config) =
       train_data_path: config.train_data_path,
       validation_data_path: config.validation_data_path,
     },
-    minutes: choose({ mini: 2, small: 15, paper: null }),
   },
 
   // The rows that tune the biLM for those of these tasks that need it.
@@ -91,6 +87,8 @@ local cap(config) =
 
   // All layers with the weights' penalty lambda.
   weighted(lambda):: { 'model.elmo.mix': 'weighted', 'model.elmo.l2': lambda },
+  // Training data without a part, which are then scored, too: `aside_f1`.
+  part(start, end):: { 'data_loader.type': 'elmo_tasks_share', 'data_loader.part': [start, end] },
   // One layer has no weights to penalise; at `paper` it is not normalized, as in the authors' code.
   only(mix):: {
     'model.elmo.mix': mix,

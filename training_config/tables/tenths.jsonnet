@@ -8,13 +8,13 @@ local rows = import 'rows.libsonnet';
   title: 'SST-5, scored on each tenth of the training data',
   about: 'The tenth is put aside; the best epoch is chosen on dev. Increase: absolute, and relative to the error that the '
          + 'baseline leaves. ' + rows.caps,
-  increase: { of: 'ELMo', over: 'baseline' },
+  increase: 'baseline',
   rows: [
     row {
       name: '%s-%d' % [super.name, tenth],
       row_label: '%s, tenth %d' % [super.row_label, tenth],
       metric: 'aside_' + super.metric,
-      aside: [(tenth - 1) / 10, tenth / 10],
+      changes+: rows.part(tenth / 10, (tenth - 1) / 10),
     }
     for tenth in std.range(1, 10)
     for row in [rows.baseline('sst'), rows.untuned('sst', 'ELMo')]

@@ -17,7 +17,7 @@ local rows = import 'rows.libsonnet';
 
   title: 'A biLM without training',
   about: 'Dev data. The untrained biLM has the architecture of the trained one, and random weights. ' + rows.caps,
-  increase: { over: 'baseline' },
+  increase: 'baseline',
   rows: std.flattenArrays([
     [rows.baseline(task), untrained(task), rows.untuned(task, 'ELMo')]
     for task in rows.names

@@ -3,46 +3,41 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from elmo_tasks.experiments.tables.cluster import RayWorkers
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.experiments.tables.text import results
 from elmo_tasks.system.ray_cluster import connected
-from elmo_tasks.training.checks.files import file_problems
 
 INTERRUPTED = 130
 
 
 def run_table(args: argparse.Namespace) -> None:
     """
-    Show the plan, or execute it and show the table. Exit with 1 if a run failed, or a
-    planned one lacks files, 130 if interrupted.
+    Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
+    interrupted. Raises `InputError` if a planned run lacks files.
     """
     if args.dry_run:
         session = _session(args, LocalWorkers(args.workers or 1))
         print(dry_run(session))
-        for row in session.rows:
-            if missing_files(row, session):
-                raise SystemExit(1)
+        session.check()
         return
+    status = 0
     with _open_workers(args) as workers:
         session = _session(args, workers)
         try:
-            for line in session.run_all():
-                print(line, flush=True)
+            session.run_all(partial(print, flush=True))
         except KeyboardInterrupt:
             print("interrupted; the same command resumes", flush=True)
-    summary = session.write()
-    print(f"\n{results(summary)}")
+            status = INTERRUPTED
+    print(f"\n{results(session.write())}")
     print(f"\n{session.folder / 'table.md'}")
-    if session.interrupted:
-        raise SystemExit(INTERRUPTED)
-    if session.failed:
-        raise SystemExit(1)
+    if status or session.failed:
+        raise SystemExit(status or 1)
 
 
 @contextmanager
@@ -70,52 +65,21 @@ def _session(args: argparse.Namespace, workers: Workers) -> Session:
 
 
 def dry_run(session: Session) -> str:
-    """The changes of each row, the files that it lacks, and the estimated time."""
-    session.check()
+    """The runs and the changes of each row, or the files that it lacks."""
+    planner = session.planner
+    left = {run.digest for run in session.left}
     lines = [session.table.title]
-    without = 0  # rows that lack files
     for row in session.rows:
-        missing = missing_files(row, session)
-        if missing or session.planner.is_missing(row):
-            without += 1
-        if row.missing:
-            lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
-        elif session.planner.is_missing(row):
-            others = " and ".join(row.others)
-            lines.append(
-                f"{row.name}: missing, because {others} needs files that do not exist"
-            )
-        else:
-            left = _left_of(row, session)
-            state = f"{left} to run" if left else "finished"
-            lines.append(f"{row.name}: {row.config.name}; {state}")
-            for change in session.planner.differences(row):
-                lines.append(f"    {change}")
-            for problem in missing:
-                lines.append(f"    {problem}")
-    lines.append(
-        f"{len(session.left)} runs, {session.workers.slots} at a time: {session.time_left()}"
-    )
-    if without:
-        lines.append(
-            f"{without} of {len(session.rows)} rows need files that do not exist"
-        )
+        if planner.is_missing(row):
+            of = [planner.table.row(name) for name in row.others]
+            needed = [file for one in (row, *of) for file in one.missing]
+            lines.append(f"{row.name}: missing, needs {', '.join(needed)}")
+            continue
+        runs = [planner.run(row, seed) for seed in row.seeds(session.seeds)]
+        own = len([run for run in runs if run.digest in left])
+        state = f"{own} to run" if own else "finished"
+        lines.append(f"{row.name}: {row.config.name}; {state}")
+        for change in planner.differences(row):
+            lines.append(f"    {change}")
+    lines.append(f"{len(left)} runs, {session.workers.slots} at a time")
     return "\n".join(lines)
-
-
-def missing_files(row: Row, session: Session) -> list[str]:
-    """
-    The files that the config of a row names and that do not exist, with their keys.
-    None of a row that is not run: it is finished, or says itself which files it needs.
-    """
-    if session.planner.is_missing(row) or not _left_of(row, session):
-        return []
-    config = session.planner.resolved[row.name]
-    return [str(problem) for problem in file_problems(config)]
-
-
-def _left_of(row: Row, session: Session) -> int:
-    """How many runs of a row are left; another row may have the same ones."""
-    seeds = row.seeds(session.seeds)
-    digests = {session.planner.run(row, seed).digest for seed in seeds}
-    return len([run for run in session.left if run.digest in digests])

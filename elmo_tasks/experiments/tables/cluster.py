@@ -4,10 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables import process, run_dir
+from elmo_tasks.experiments.tables import process
 from elmo_tasks.system.ray_cluster import cores_per_process, room_of
-from elmo_tasks.system.version import __version__
 
 MAX_RETRIES = 5
 """How often a run may lose its node or process."""
@@ -45,7 +43,7 @@ class RayWorkers:
 
     def execute(self, folder: Path) -> int:
         call = self._task.options(name=folder.name).remote(
-            folder, self._command, self._variables, os.getcwd(), __version__
+            folder, self._command, self._variables, os.getcwd()
         )
         self._calls.append(call)
         return int(self._ray.get(call))
@@ -72,18 +70,11 @@ def execute_on_node(
     command: tuple[str, ...],
     variables: dict[str, str],
     current_folder: str,
-    version: str,
 ) -> int:
     """
     In a task: execute a run, and return the exit code. The process ends when the task
-    does. Raises `InputError` if the node does not share the folder, or has another
-    version of this package.
+    does. Raises `FileNotFoundError` if the node does not share the folder.
     """
-    if version != __version__:
-        problem = f"expected version {version} of elmo-tasks on a node"
-        raise InputError(f"{problem}, got {__version__}")
-    if not (folder / run_dir.RESULT).is_file():
-        raise InputError("the folder is not shared with a node", file=folder)
     if not os.path.isdir(current_folder):
         current_folder = "."
     run = process.start(folder, command, variables, current_folder)

@@ -2,10 +2,8 @@
 
 import json
 import platform
-import resource
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,7 +21,7 @@ from elmo_tasks.elmo.devices import best_device, cuda_number
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
-from elmo_tasks.experiments.tables.runs import find_folder, needed_runs, runnable
+from elmo_tasks.experiments.tables.runs import needed_folder, runnable
 from elmo_tasks.experiments.tables.table import ASIDE
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.processes import exit_with_parent
@@ -35,9 +33,9 @@ from elmo_tasks.system.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.data.subsampling import kept_and_aside
+from elmo_tasks.training.data.subsampling import Part, rest_of
 from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
-from elmo_tasks.training.inputs import Inputs, digests, recorded_inputs
+from elmo_tasks.training.inputs import recorded_inputs
 from elmo_tasks.training.run import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
@@ -85,25 +83,10 @@ def _execute(
     result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
-    result["inputs"] = _inputs(plan, path)
     result["started"] = started
     result["finished"] = _now()
     run_dir.write_json(path / run_dir.RESULT, result)
     remove_checkpoints(path / MODEL)
-
-
-def _inputs(plan: dict[str, Any], path: Path) -> Inputs:
-    """The data that the run and those that it needs have read."""
-    inputs: Inputs = {}
-    if not plan["ensemble"]:
-        inputs |= recorded_inputs(path / MODEL)
-    if plan["file"]:
-        inputs |= digests([Path(plan["file"])])
-    for digest in needed_runs(plan):
-        folder = find_folder(path.parent, digest)
-        result = run_dir.read_result(folder) if folder else None
-        inputs |= (result or {}).get("inputs", {})
-    return inputs
 
 
 def _train(
@@ -131,8 +114,9 @@ def _train(
     if plan["file"]:
         archive = load_archive(model / ARCHIVE, cuda_device=cuda_number(best_device()))
         scores = run_dir.numbers(score(archive, plan["file"]))
-    if plan.get("aside"):
-        scores |= _score_aside(plan, model / ARCHIVE)
+    part = (plan["config"].get("data_loader") or {}).get("part")
+    if part is not None:
+        scores |= _score_rest(plan, model / ARCHIVE, rest_of(part))
     scores |= run_dir.read_json(model / PERPLEXITIES) or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = run_dir.curve(path)
@@ -142,54 +126,40 @@ def _train(
         "scores": scores,
         "curve": curve,
         "epochs": len(curve),
+        "inputs": recorded_inputs(model),
         "seconds": trained.total_seconds(),
     }
 
 
-def _score_aside(plan: dict[str, Any], archive_file: Path) -> dict[str, float]:
+def _score_rest(
+    plan: dict[str, Any], archive_file: Path, rest: Part
+) -> dict[str, float]:
     """
     The scores of the best epoch on the part of the training data that was put aside,
     read as the validation data are.
     """
-    _, aside = kept_and_aside(plan["aside"])
     archive = load_archive(archive_file, cuda_device=cuda_number(best_device()))
     data = plan["config"]["train_data_path"]
-    found = run_dir.numbers(score(archive, data, part=aside))
+    found = run_dir.numbers(score(archive, data, part=rest))
     return {f"{ASIDE}{name}": value for name, value in found.items()}
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     archives = []
-    for digest in plan["ensemble"]["members"]:
-        folder = find_folder(path.parent, digest)
-        if folder is None:
-            raise InputError("a member of the ensemble is missing", file=path.parent)
-        archives.append(folder / MODEL / ARCHIVE)
+    for digest in plan["ensemble"]:
+        archives.append(needed_folder(path.parent, digest) / MODEL / ARCHIVE)
     data = plan["file"] or plan["config"]["validation_data_path"]
-    scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
+    scores = score_ensemble(archives, data)
     return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
 
 
 def _system() -> dict[str, Any]:
-    """
-    Code, versions, device and peak memory in bytes: this process and its largest child;
-    on the GPU, torch's.
-    """
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    of_children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    unit = 1 if sys.platform == "darwin" else 1024
+    """Code, versions and device."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         versions[name] = version(name)
     versions["elmo_tasks"] = elmo_tasks.__version__
-    has_gpu = torch.cuda.is_available()
-    return {
-        "commit": commit(),
-        "versions": versions,
-        "device": device(),
-        "peak_memory": (own + of_children) * unit,
-        "peak_gpu_memory": torch.cuda.max_memory_allocated() if has_gpu else 0,
-    }
+    return {"commit": commit(), "versions": versions, "device": device()}
 
 
 def device() -> str:

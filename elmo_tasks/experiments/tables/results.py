@@ -1,44 +1,15 @@
 """Step 4: the results of runs -> the numbers of the table. `text.py` writes them."""
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
-from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Cell, Paper, Row, Table
+from elmo_tasks.experiments.tables.table import ASIDE, Row
 from elmo_tasks.tasks.metrics import Metric, metric_of
 
-MAX_SEEDS = 16
-"""Results of earlier calls with more seeds are shown too, up to this seed."""
-
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """
-    The number that is shown for the score of each seed, its metric, the paper's score,
-    why scores are missing and runs failed, and whether a run failed.
-    """
-
-    values: list[float]
-    metric: Metric
-    paper: Paper | None
-    remarks: list[str]
-    failed: bool
-
-    @property
-    def mean(self) -> float | None:
-        """The mean over seeds, if any."""
-        return mean(self.values) if self.values else None
-
-    @property
-    def deviation(self) -> float | None:
-        """The standard deviation (n-1) over seeds, if there are two."""
-        return stdev(self.values) if len(self.values) > 1 else None
 
 
 class Gain(NamedTuple):
@@ -53,103 +24,49 @@ class Gain(NamedTuple):
     relative: float | None
 
 
-class Gains(NamedTuple):
-    """Our and the paper's increase of a metric; None where a score is missing."""
-
-    metric: Metric
-    ours: Gain | None
-    paper: Gain | None
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """
-    A row label, and for each column of the table its cell and the increase over the
-    base column; None where the table has none.
-    """
-
-    label: str
-    cells: dict[str, CellResult | None]
-    gains: dict[str, Gains | None]
-
-
 class Summary:
     """
-    All results of a table so far: by row and seed the `records` of finished runs, and
-    the reasons of `failures`. `seeds` is the number of seeds that this call asked for,
-    and `chosen` its rows (default: all). `rows` are these, and those that have results
-    of earlier calls.
+    The results of a table so far, with seeds 1 to `seeds`: by row and seed the `records`
+    of finished runs, and the reasons of `failures`.
     """
 
-    def __init__(
-        self, planner: Planner, *, seeds: int, chosen: list[Row] | None = None
-    ) -> None:
-        self.planner = planner
-        self.seeds = seeds
-        self.table: Table = planner.table
+    def __init__(self, planner: Planner, *, seeds: int) -> None:
+        self.table = planner.table
         self.records: dict[str, dict[int, Record]] = {}
         self.failures: dict[str, dict[int, str]] = {}
-        self.rows: list[Row] = []
         for row in self.table.rows:
             self.records[row.name] = {}
             self.failures[row.name] = {}
             if not planner.is_missing(row):
-                for seed in row.seeds(max(seeds, MAX_SEEDS)):
+                for seed in row.seeds(seeds):
                     self._add(planner.run(row, seed))
-            if chosen is None or row in chosen or self.records[row.name]:
-                self.rows.append(row)
 
     def _add(self, run: Run) -> None:
         record = run_dir.read_result(run.folder)
+        failure = run_dir.read_failure(run.folder)
         if record is not None:
             # Another table may have another name for the row.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
-        elif run.seed <= self.seeds:
-            failure = run_dir.read_failure(run.folder)
-            if failure is not None:
-                self.failures[run.row.name][run.seed] = failure
+        elif failure is not None:
+            self.failures[run.row.name][run.seed] = failure
 
-    @property
-    def columns(self) -> list[str]:
-        """Those that the rows have, in the order of the table."""
-        known = {cell.column for row in self.rows for cell in row.cells}
-        return [column for column in self.table.columns if column in known]
-
-    def lines(self) -> list[TableRow]:
-        """The numbers of the table, a line for each row label."""
-        found = []
-        for label in dict.fromkeys([row.row_label for row in self.rows]):
-            cells = {}
-            for column in self.columns:
-                cells[column] = self.cell(label, column)
-            gains = {column: self._gains(cells, column) for column in cells}
-            found.append(TableRow(label, cells, gains))
-        return found
-
-    def cell(self, row_label: str, column: str) -> CellResult | None:
-        """The result of this cell; None if no row has it."""
-        for row in self.rows:
-            if row.row_label != row_label:
-                continue
-            for cell in row.cells:
-                if cell.column == column:
-                    return self.result(row, cell)
+    def row(self, label: str, column: str) -> Row | None:
+        """The row in this cell of the table; None if there is none."""
+        for row in self.table.rows:
+            if (row.row_label, row.column) == (label, column):
+                return row
         return None
 
-    def result(self, row: Row, cell: Cell) -> CellResult:
-        """The result of one of a row's cells."""
-        values = []
-        for seed in sorted(self.records[row.name]):
-            value = self._score(row, cell, seed)
+    def values(self, row: Row) -> list[float]:
+        """The number that is shown for the score of each seed that has one."""
+        found = []
+        for seed, record in sorted(self.records[row.name].items()):
+            value = score(record, row)
+            if row.over is not None:
+                value = self._first_better(row.over, record, seed)
             if value is not None:
-                values.append(value)
-        return CellResult(
-            values,
-            metric=cell.kind,
-            paper=cell.paper,
-            remarks=list(self._remarks(row, cell, values)),
-            failed=bool(self.failures[row.name]),
-        )
+                found.append(value)
+        return found
 
     def all_records(self) -> list[Record]:
         """
@@ -162,62 +79,38 @@ class Summary:
                 found.append({"row": name, "seed": seed, "failed": reason})
         return found
 
-    def _gains(self, cells: dict[str, CellResult | None], column: str) -> Gains | None:
-        """The increase of a column over the base column."""
-        if self.table.increase is None or column == self.table.increase.over:
-            return None
-        high = cells[column]
-        low = cells.get(self.table.increase.over)
-        if high is None or low is None or high.metric != low.metric:
-            return None
-        metric = high.metric
-        error = None
-        if len(high.values) > 1 and len(low.values) > 1:
-            error = error_of_means(high.values, low.values)
-        ours = gain(metric, high.mean, low.mean, error)
-        if high.paper is None or low.paper is None:
-            return Gains(metric, ours, None)
-        return Gains(metric, ours, gain(metric, high.paper.mean, low.paper.mean))
+    def gains(self, row: Row, base: Row) -> tuple[Gain | None, Gain | None]:
+        """Our and the paper's increase of a row over another; None without scores."""
+        if row.kind != base.kind:
+            return None, None
+        ours = papers = None
+        high = self.values(row)
+        low = self.values(base)
+        if high and low:
+            error = None
+            if len(high) > 1 and len(low) > 1:
+                error = error_of_means(high, low)
+            ours = gain(row.kind, mean(high), mean(low), error)
+        published = [one.paper.mean for one in (row, base) if one.paper is not None]
+        means = [value for value in published if value is not None]
+        if len(means) == 2:
+            papers = gain(row.kind, *means)
+        return ours, papers
 
-    def _score(self, row: Row, cell: Cell, seed: int) -> float | None:
-        record = self.records[row.name][seed]
-        if cell.metric != PASSES:
-            return score(record, cell)
-        other = self.records.get(cell.over or "", {}).get(seed)
+    def _first_better(self, name: str, record: Record, seed: int) -> float | None:
+        other = self.records[name].get(seed)
         if other is None:
             return None
-        return first_better(
-            record, other, curve_metric(record, [row, *self.table.rows])
-        )
-
-    def _remarks(self, row: Row, cell: Cell, values: list[float]) -> Iterator[str]:
-        records = self.records[row.name]
-        failures = self.failures[row.name]
-        if row.missing:
-            yield f"missing: needs {', '.join(row.missing)}"
-        elif not records and not failures:
-            yield "missing: not run"
-        for seed, reason in sorted(failures.items()):
-            yield f"seed {seed} failed: {reason}"
-        if not records or values:
-            return
-        if cell.metric == PASSES:
-            yield "never, or the other row is missing"
-        else:
-            yield no_score(cell, next(iter(records.values())))
+        metric = self.table.row(name).metric.removeprefix(ASIDE)  # curves are of dev
+        return first_better(record, other, metric)
 
 
-def no_score(cell: Cell, record: Record) -> str:
-    """What a run without a cell's score has."""
-    return f"no score {cell.metric!r} among {', '.join(sorted(record['scores']))}"
-
-
-def score(record: Record, cell: Cell) -> float | None:
-    """The number that is shown for a run's score in a cell; None if it has none."""
-    value = record["scores"].get(cell.metric)
+def score(record: Record, row: Row) -> float | None:
+    """The number that is shown for a run's score in a row; None if it has none."""
+    value = record["scores"].get(row.metric)
     if value is None:
         return None
-    return cell.kind.shown(float(value))
+    return row.kind.shown(float(value))
 
 
 def error_of_means(high: list[float], low: list[float]) -> float:
@@ -230,38 +123,21 @@ def error_of_means(high: list[float], low: list[float]) -> float:
     return math.sqrt(stdev(high) ** 2 / len(high) + stdev(low) ** 2 / len(low))
 
 
-def gain(
-    metric: Metric, high: float | None, low: float | None, error: float | None = None
-) -> Gain | None:
+def gain(metric: Metric, high: float, low: float, error: float | None = None) -> Gain:
     """
-    The increase of one number of a metric over another, with its standard error; None
-    if one is missing.
+    The increase of one number of a metric over another, with its standard error.
     """
-    if high is None or low is None:
-        return None
     relative = None
     if metric.is_share and low < 100:
         relative = 100 * (high - low) / (100 - low)
     return Gain(high - low, error, relative)
 
 
-def curve_metric(record: Record, rows: Iterable[Row]) -> str | None:
-    """The metric of a run's learning curve: the first of these rows that it has."""
-    for row in rows:
-        for cell in row.cells:
-            name = cell.metric.removeprefix(ASIDE)  # curves are of dev data
-            if any(name in point for point in record["curve"]):
-                return name
-    return None
-
-
-def first_better(record: Record, other: Record, metric: str | None) -> float | None:
+def first_better(record: Record, other: Record, metric: str) -> float | None:
     """
     The first epoch in which a run's score is better than the best of another run; None
     if there is none.
     """
-    if metric is None:
-        return None
     sign = 1 if metric_of(metric).higher_is_better else -1
     known = [sign * point[metric] for point in other["curve"] if metric in point]
     best = max(known, default=math.inf)

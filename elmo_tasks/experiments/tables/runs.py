@@ -6,7 +6,7 @@ everything it depends on.
 import copy
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,21 +14,17 @@ from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
-from allennlp.data import DataLoader
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.ensemble import require_probabilities
 from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import check
-from elmo_tasks.training.checks.training import is_ours
 from elmo_tasks.training.config import differences
-from elmo_tasks.training.data.subsampling import SHARE_LOADER, kept_and_aside
 from elmo_tasks.training.nested import write_out_types
-from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
+from elmo_tasks.training.seeds import SEEDS, spread_seed
 
 HASH_DIGITS = 12
 
@@ -39,9 +35,8 @@ class Run:
     A row with a seed, and its plan, which is everything that decides the result:
     `config`, resolved and seeded; `cached`, whether the biLM's layers are cached on
     disk (rounded to float16); `file`, evaluated instead of the validation data;
-    `aside`, the fraction of the training data that is evaluated, too, if any;
-    `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with
-    `members` and `how`. `home` contains its folder; `packages` are imported before it
+    `finetune`; and the hashes of the runs that it needs: `bilm_of`, or those of the
+    members of an `ensemble`. `home` contains its folder; `packages` are imported before it
     is executed.
     """
 
@@ -167,25 +162,20 @@ class Planner:
         """What a row changes in its base config, a line for each key."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
-    def check(self, rows: Iterable[Row]) -> None:
+    def check(self, rows: Iterable[Row], *, elsewhere: bool = False) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
-        `InputError` for an invalid one, and for a metric that its evaluation does not
-        have. A config whose files or GPUs this machine lacks may have them where its
-        runs are executed.
+        `InputError` for an invalid one. `elsewhere`: files and GPUs that this machine
+        lacks may be where the runs are executed.
         """
-        metrics: dict[str, Collection[str]] = {}
+        known = set()
         for row in rows:
-            if row.missing:
-                continue
-            config = _seeded(self.resolved[row.name], row, 1)
+            config = _seeded(self.resolved[row.name], 1)
             digest = digest_of(config)
-            problems: list[str] = []
-            if digest not in metrics:
-                found = check(config, elsewhere=True)
-                problems = found.problems
-                metrics[digest] = found.metrics
-            problems += _unknown_metrics(row, config, metrics[digest])
+            if digest in known:
+                continue
+            known.add(digest)
+            problems = check(config, elsewhere=elsewhere).problems
             if problems:
                 problem = f"row {row.name}: {'; '.join(problems)}"
                 raise InputError(problem, hint=f"table {self.table.title}")
@@ -207,8 +197,7 @@ class Planner:
         if row.config not in self._configs:
             self._configs[row.config] = read_config(row.config)
         base = self._configs[row.config]
-        changed = with_overrides(base, row.changes)
-        config = _spread(with_overrides(changed, _changes_of_aside(row, changed)))
+        config = _spread(with_overrides(base, row.changes))
         self.bases[row.name] = _spread(base)
         self.resolved[row.name] = config
         if row.bilm_of and elmo_of(config) is None:
@@ -216,19 +205,13 @@ class Planner:
                 "bilm_of needs a config with model.elmo, which uses the tuned biLM"
             )
         if row.ensemble is not None:
-            self._check_ensemble(row, row.ensemble.of)
-
-    def _check_ensemble(self, row: Row, of: str) -> None:
-        member = self.table.row(of)
-        if (member.config, member.changes) != (row.config, row.changes):
-            raise InputError(
-                f"an ensemble must have the same config as its members, row {of}"
-            )
-        model = self.resolved[row.name].get("model") or {}
-        require_probabilities(str(dict(model).get("type")))
+            member = self.table.row(row.ensemble.of)
+            if (member.config, member.changes) != (row.config, row.changes):
+                problem = "an ensemble must have the same config as its members"
+                raise InputError(f"{problem}, row {member.name}")
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
-        config = _seeded(self.resolved[row.name], row, seed)
+        config = _seeded(self.resolved[row.name], seed)
         plan: dict[str, Any] = {
             "config": config,
             "cached": self._cached and is_cacheable(config),
@@ -237,15 +220,12 @@ class Planner:
             "bilm_of": None,
             "ensemble": None,
         }
-        if row.aside is not None:
-            plan["aside"] = row.aside
         if row.bilm_of:
             plan["bilm_of"] = self._digest(row.bilm_of, 1)
         if row.ensemble is not None:
-            members = [
+            plan["ensemble"] = [
                 self._digest(row.ensemble.of, member) for member in row.ensemble.seeds
             ]
-            plan["ensemble"] = {"members": members, "how": row.ensemble.how}
         return plan
 
     def _digest(self, name: str, seed: int) -> str:
@@ -253,45 +233,14 @@ class Planner:
         return digest_of(self._plan(self.table.row(name), seed))
 
 
-def _unknown_metrics(
-    row: Row, config: dict[str, Any], known: Collection[str]
-) -> Iterator[str]:
+def _seeded(config: dict[str, Any], seed: int) -> dict[str, Any]:
     """
-    The metrics of a row's cells that are none of the evaluation of one of our models, if
-    that is known; other models may have some only at times. A label, as in `f1-PER`, may
-    be one that the first instances lack.
+    The config with the seed in AllenNLP's three keys, and as that of the sample if it
+    trains on a share of the data.
     """
-    if not known or row.finetune or not is_ours(config):
-        return
-    parts = {part for name in known for part in name.split("-")}
-    names = ", ".join(sorted([name for name in known if "-" not in name]))
-    for name in row.scores_of_model:
-        first, *labels = name.split("-")
-        is_of_label = bool(labels) and bool(parts.intersection((first, labels[-1])))
-        if name not in known and not is_of_label:
-            yield f"metric: expected one of {names}, got {name}"
-
-
-def _changes_of_aside(row: Row, config: dict[str, Any]) -> dict[str, Any]:
-    """What a row with `aside` changes in its config, so that it trains on the rest."""
-    if row.aside is None:
-        return {}
-    loader = config.get("data_loader") or {}
-    kind = loader.get("type", SHARE_LOADER)
-    if kind not in (SHARE_LOADER, DataLoader.default_implementation):
-        raise InputError(f"aside needs AllenNLP's own data loader, got {kind}")
-    if "part" in loader:
-        raise InputError("aside stands for data_loader.part: give one of them")
-    kept, _ = kept_and_aside(row.aside)
-    return {"data_loader.type": SHARE_LOADER, "data_loader.part": list(kept)}
-
-
-def _seeded(config: dict[str, Any], row: Row, seed: int) -> dict[str, Any]:
-    """The config with the seed in the row's keys, for `seed` in AllenNLP's three."""
-    keys: dict[str, int] = {}
-    for name in row.seed_keys:
-        for key in SEEDS if name == SEED else (name,):
-            keys[key] = seed
+    keys = dict.fromkeys(SEEDS, seed)
+    if "share" in (config.get("data_loader") or {}):
+        keys["data_loader.share_seed"] = seed
     return with_overrides(config, keys)
 
 
@@ -328,9 +277,7 @@ def needed_runs(plan: dict[str, Any]) -> list[str]:
     digests = []
     if plan["bilm_of"]:
         digests.append(plan["bilm_of"])
-    if plan["ensemble"]:
-        digests += plan["ensemble"]["members"]
-    return digests
+    return digests + (plan["ensemble"] or [])
 
 
 def find_folder(home: Path, digest: str) -> Path | None:
@@ -343,6 +290,14 @@ def find_folder(home: Path, digest: str) -> Path | None:
         if run_dir.is_finished(folder):
             return folder
     return folders[0] if folders else None
+
+
+def needed_folder(home: Path, digest: str) -> Path:
+    """The same. Raises `InputError` if there is none."""
+    folder = find_folder(home, digest)
+    if folder is None:
+        raise InputError(f"the run {digest} that this one needs is missing", file=home)
+    return folder
 
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
@@ -380,13 +335,7 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     if plan["cached"]:
         paths["cache_dir"] = str(cache_folder(home))
     if plan["bilm_of"]:
-        folder = find_folder(home, plan["bilm_of"])
-        if folder is None:
-            raise InputError(
-                f"the tuned biLM is missing: run {plan['bilm_of']}", file=home
-            )
-        exported = folder / MODEL / EXPORTED
-        paths["model"] = str(exported)
+        paths["model"] = str(needed_folder(home, plan["bilm_of"]) / MODEL / EXPORTED)
     config = copy.deepcopy(plan["config"])
     elmo = elmo_of(config)
     if elmo is not None:

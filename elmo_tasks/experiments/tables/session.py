@@ -4,22 +4,20 @@ results.
 """
 
 import json
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import Workers
-from elmo_tasks.experiments.tables.results import Record, Summary, no_score
-from elmo_tasks.experiments.tables.runs import Planner
-from elmo_tasks.experiments.tables.schedule import Change, execute_all
+from elmo_tasks.experiments.tables.results import Summary, score
+from elmo_tasks.experiments.tables.runs import Planner, Run
+from elmo_tasks.experiments.tables.schedule import execute_all
 from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
-from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
+from elmo_tasks.experiments.tables.text import duration, no_score, results
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.system.files import atomic_write
-from elmo_tasks.training.nested import strings
 
 
 class Session:
@@ -48,82 +46,54 @@ class Session:
         self.folder = folder.absolute()
         self.seeds = seeds
         self.workers = LocalWorkers(1) if workers is None else workers
-        self._arguments = [table, "--scale", scale, "-s", str(folder)]
-        if not cached:
-            self._arguments.append("--no-cache")
-        for package in packages:
-            self._arguments += ["--include-package", package]
         self.table = read_table(table, scale)
-        is_mini = scale == resources.SCALES[0]
-        self._data_root = None if is_mini else resources.data_root()
         home = (runs or self.folder / "runs").absolute()
         self.planner = Planner(self.table, home, cached=cached, packages=packages)
         self.rows = choose_rows(self.table, rows or [])
         self._all = self.planner.runs(self.rows, seeds)
         self.left = [run for run in self._all if not run_dir.is_finished(run.folder)]
-        self.interrupted = False
         self.failed = 0
 
-    def run_all(self) -> Iterator[str]:
+    def run_all(self, report: Callable[[str], None]) -> None:
         """
-        Execute the runs that are left, and yield a line for each start and end. Writes
+        Execute the runs that are left, and report a line for each start and end. Writes
         the files after each run.
         """
         done = len(self._all) - len(self.left)
-        yield f"scale {self.table.scale}: {self._data()}; the paper's configs: {resources.configs_root() / 'paper'}"
-        yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
-        self.check()
+        report(
+            f"{self.table.title}, scale {self.table.scale}: {len(self._all)} runs, {done} finished"
+        )
+        self.check(elsewhere=True)
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
-        self.interrupted = True
-        for change in execute_all(list(self.left), self.workers):
-            if change.has_ended:
-                self.left.remove(change.run)
-                yield self._ended(change)
-                self.write()
-            else:
-                yield f"started: {change.run.label}; its log: {change.run.folder / run_dir.LOG}"
-        self.interrupted = False
 
-    def _data(self) -> str:
-        """The folder of the scale's data, or the files that the rows train on."""
-        root = self._data_root or resources.fixtures_root() / "miniworld"
-        files: dict[str, None] = {}
-        for row in self.rows:
-            config = self.planner.resolved.get(row.name, {})
-            for _, file in strings("", config.get("train_data_path")):
-                files[file] = None
-        for file in files:
-            if not Path(file).absolute().is_relative_to(root):
-                return f"training on {', '.join(files)}"
-        return f"data in {root}"
+        def started(run: Run) -> None:
+            report(f"started: {run.label}; its log: {run.folder / run_dir.LOG}")
 
-    def check(self) -> None:
-        """Raises `InputError` if the config of a row that is left is invalid."""
-        self.planner.check([run.row for run in self.left])
+        for run, failure in execute_all(list(self.left), self.workers, started=started):
+            self.left.remove(run)
+            ended = len(self._all) - len(self.left)
+            report(
+                f"[{ended}/{len(self._all)}] {run.label}: {self._ended(run, failure)}"
+            )
+            self.write()
 
-    def time_left(self) -> str:
-        """
-        The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has
-        none.
-        """
-        seconds = []
-        for run in self.left:
-            if run.row.minutes is None:
-                return duration(None)
-            seconds.append(60 * run.row.minutes)
-        longest = max(seconds, default=0.0)
-        return duration(max(longest, sum(seconds) / self.workers.slots))
+    def check(self, *, elsewhere: bool = False) -> None:
+        """See `Planner.check`: the configs of the rows that are left."""
+        self.planner.check([run.row for run in self.left], elsewhere=elsewhere)
 
     def write(self) -> Summary:
         """
         Write the two files from the results so far. Raises `InputError` if they cannot
         be written.
         """
-        summary = Summary(self.planner, seeds=self.seeds, chosen=self.rows)
+        summary = Summary(self.planner, seeds=self.seeds)
+        lines = []
+        for record in summary.all_records():
+            lines.append(json.dumps(record, ensure_ascii=False) + "\n")
         texts = {
-            "results.jsonl": _json_lines(summary.all_records()),
-            "table.md": markdown(summary, self._shell_command(summary)),
+            "results.jsonl": "".join(lines),
+            "table.md": results(summary) + "\n",
         }
         for name, text in texts.items():
             with atomic_write(self.folder / name) as aside:
@@ -131,33 +101,16 @@ class Session:
                 aside.write_text(text, "utf-8", "backslashreplace")
         return summary
 
-    def _shell_command(self, summary: Summary) -> str:
-        """The shell command that makes the same table."""
-        seeds = self.seeds
-        for records in summary.records.values():
-            seeds = max([seeds, *records])
-        call = ["elmo-tasks", "ablate"] + self._arguments + ["--seeds", str(seeds)]
-        command = shlex.join(call)
-        if self._data_root is None:
-            return command
-        root = shlex.quote(str(self._data_root))
-        return f"{resources.DATA_VARIABLE}={root} {command}"
-
-    def _ended(self, change: Change) -> str:
-        row = change.run.row
-        ended = len(self._all) - len(self.left)
-        line = f"[{ended}/{len(self._all)}] {change.run.label}: "
-        result = run_dir.read_result(change.run.folder)
-        if change.failure is not None or result is None:
-            self.failed += 1
-            return line + f"FAILED: {change.failure}"
-        for cell in row.cells:
-            if cell.metric != PASSES and cell.metric not in result["scores"]:
-                self.failed += 1
-                return line + f"FAILED: {no_score(cell, result)}"
-        return line + f"{run_scores(row, result)}, {duration(result['seconds'])}"
-
-
-def _json_lines(records: list[Record]) -> str:
-    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-    return "".join(lines)
+    def _ended(self, run: Run, failure: str | None) -> str:
+        row = run.row
+        result = run_dir.read_result(run.folder)
+        if failure is None and result is not None:
+            took = duration(result["seconds"])
+            value = score(result, row)
+            if value is not None:
+                return f"{row.metric} {row.kind.text(value)}, {took}"
+            if row.metric == PASSES:
+                return took
+            failure = no_score(row, result)
+        self.failed += 1
+        return f"FAILED: {failure}"

@@ -20,34 +20,21 @@ from elmo_tasks.resources import SCALES, configs_root, scale_folder
 from elmo_tasks.settings import (
     Filled,
     Integer,
-    Limits,
-    Number,
-    Positive,
     expectation,
     keys_in,
 )
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.config import evaluate, find_embedded
-from elmo_tasks.training.seeds import SEEDS
 
-VOTES = "votes"
 PASSES = "passes"
 """
-The metric of a cell that shows the first epoch in which a row is better than the best
-epoch of another row.
+The metric of a row that shows the first epoch in which it is better than the best epoch
+of another row.
 """
 ASIDE = "aside_"
 """
 How the names of metrics begin that are scores of training data that were put aside.
-"""
-
-OF_RUN = (PASSES, "best_epoch", "reg_loss", "perplexity_before")
-"""Metrics that the model of a run need not have."""
-
-OF_ELMO = "elmo_"
-"""
-How the names of the learned layer weights begin, as many as the model that is used has.
 """
 
 Split = Literal["dev", "test"]
@@ -88,21 +75,14 @@ class Paper(Strict):
         return given
 
 
-Members = Annotated[Integer, Field(ge=2)]
-Fraction = Annotated[Number, Field(gt=0, lt=1)]
-
-
 class Ensemble(Strict):
     """
-    The runs of the row `of` with the seeds 1 to `members`, and how they are combined.
+    The runs of the row `of` with the seeds 1 to `members`, whose probabilities are
+    averaged.
     """
 
     of: Annotated[str, "name of the row whose runs are combined"]
-    members: Annotated[Members, "number of runs: seeds 1 to `members`"]
-    how: Annotated[
-        Literal["probabilities", "votes"],
-        "average the probabilities, or let the predictions vote",
-    ] = "probabilities"
+    members: Annotated[Integer, Field(ge=2), "number of runs: seeds 1 to `members`"]
 
     @property
     def seeds(self) -> range:
@@ -110,46 +90,10 @@ class Ensemble(Strict):
         return range(1, self.members + 1)
 
 
-class Cell(Strict):
-    """
-    One cell of the table. Its metric is a score of the row's runs, or `passes`: the
-    first epoch in which the row's run is better than the best epoch of the row `over`,
-    compared seed by seed.
-    """
-
-    column: Annotated[str, "title of the cell's column"]
-    metric: Annotated[
-        str,
-        "the score that it shows, such as `f1`. `f1`, `accuracy`, `em`, `precision` and"
-        " `recall` are shares of 1: they are shown in percent, and an increase of them also"
-        " relative to the error. `aside_f1` is that on the data put aside, see the row's `aside`."
-        " `passes` shows the first epoch in which the row is better than the best epoch of"
-        " the row `over`",
-    ]
-    paper: Annotated[Paper | None, "the published result, which the table compares"] = (
-        None
-    )
-    over: Annotated[
-        str | None, "name of the other row, only with the metric `passes`"
-    ] = None
-
-    @model_validator(mode="after")
-    def _check_over(self) -> "Cell":
-        if (self.metric == PASSES) != (self.over is not None):
-            raise ValueError(
-                f"expected the key over, the other row, with the metric {PASSES!r} and only there"
-            )
-        return self
-
-    @property
-    def kind(self) -> Metric:
-        """What its metric is."""
-        return metric_of(self.metric)
-
-
 class Row(Strict):
     """
-    A base config, the keys that a row changes, and the cells that show its scores.
+    A base config, the keys that a row changes, and the score that it shows in a cell.
+    Rows with the same config share their runs: a second score is a second row.
     """
 
     name: Annotated[
@@ -163,40 +107,37 @@ class Row(Strict):
         "the config that the row changes: a name that `elmo-tasks configs` lists, or a"
         " path, relative to the table's folder or the current one",
     ] = Field(strict=False)
-    row_label: Annotated[str, "title of the line in which the cells stand"]
-    cells: Annotated[list[Cell], Filled, "the numbers that the row shows"]
+    row_label: Annotated[str, "title of the line in which the score stands"]
+    column: Annotated[str, "title of its column"]
+    metric: Annotated[
+        str,
+        "the score, such as `f1`. `f1`, `accuracy`, `em`, `precision` and"
+        " `recall` are shares of 1: they are shown in percent, and an increase of them also"
+        " relative to the error. With the key `data_loader.part`, `aside_f1` is that on the rest of"
+        " the training data. `passes` shows the first epoch in which the row is better than"
+        " the best epoch of the row `over`, in the metric of that row, compared seed by seed",
+    ]
+    paper: Annotated[Paper | None, "the published result, which the table compares"] = (
+        None
+    )
+    over: Annotated[
+        str | None, "name of the other row, only with the metric `passes`"
+    ] = None
     changes: Annotated[
         dict[str, Any],
         "keys of the config by dotted path, and their values in this row",
     ] = {}
-    split: Annotated[
-        Split,
-        "what is scored: the validation data of the config, or with `test` the data in"
-        " `file`",
-    ] = "dev"
+    file: Annotated[
+        str | None,
+        "the data to score, such as test data. Null: the validation data of the config",
+    ] = None
     paper_split: Annotated[
         Split, "what the paper's numbers are scores of; a note says if it differs"
     ] = "dev"
-    file: Annotated[str | None, "data to score, with `split: 'test'`"] = None
     needs: Annotated[
         list[str],
-        "files without which the row is not run, and its cells say `missing`",
+        "files without which the row is not run, and its cell says `missing`",
     ] = []
-    minutes: Annotated[
-        Positive | None,
-        "duration of a run on one CPU core, for estimates; null: not measured",
-    ] = None
-    aside: Annotated[
-        Fraction | Limits | None,
-        "fraction of the training data, at the end, that is put aside, or where the part"
-        " that is put aside starts and ends, such as `[0.2, 0.3]`: the row is not trained"
-        " on it. The best epoch is chosen on dev as always, and then scored on"
-        " this part, too; the metrics are `aside_f1` and so on. Documents, articles and"
-        " sentences are not divided: see `part` of the data loader `elmo_tasks_share`",
-    ] = None
-    seed_keys: Annotated[
-        list[str], Filled, "keys of the config that get the number of the seed"
-    ] = list(SEEDS)
     finetune: Annotated[
         bool,
         "if true, the config tunes a biLM (`bilm_finetune`). The row has one run, and its"
@@ -211,33 +152,23 @@ class Row(Strict):
         " `model.elmo.model`",
     ] = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _normalize(cls, given: Any) -> Any:
-        """`column`, `metric` and `paper` stand for a single cell."""
-        if not isinstance(given, dict):
-            return given
-        row = {"row_label": given.get("name")} | given
-        cell = {}
-        for key in ("column", "metric", "paper"):
-            if key in row:
-                cell[key] = row.pop(key)
-        row["cells"] = row.get("cells") or [cell]
-        return row
-
     @model_validator(mode="after")
-    def _check_split(self) -> "Row":
-        if self.split == "test" and self.file is None:
-            raise ValueError("split test needs the key file, the data to evaluate")
+    def _check_over(self) -> "Row":
+        if (self.metric == PASSES) != (self.over is not None):
+            raise ValueError(
+                f"expected the key over, the other row, with the metric {PASSES!r} and only there"
+            )
         return self
 
-    @model_validator(mode="after")
-    def _check_aside(self) -> "Row":
-        if self.aside is not None and self.once:
-            raise ValueError("aside needs a row that trains the model of a task")
-        if self.aside == (0, 1):
-            raise ValueError("aside leaves no data to train on")
-        return self
+    @property
+    def kind(self) -> Metric:
+        """What its metric is."""
+        return metric_of(self.metric)
+
+    @property
+    def split(self) -> str:
+        """What it is scored on."""
+        return "test" if self.file else "dev"
 
     @property
     def missing(self) -> list[str]:
@@ -246,18 +177,6 @@ class Row(Strict):
         if self.file:
             needed.append(self.file)
         return [file for file in needed if not os.path.exists(located(file))]
-
-    @property
-    def scores_of_model(self) -> list[str]:
-        """The metrics of its cells that must be scores of its model on dev data."""
-        names = []
-        for cell in self.cells:
-            name = cell.metric
-            if self.aside is not None:
-                name = name.removeprefix(ASIDE)
-            if name not in OF_RUN and not name.startswith(OF_ELMO):
-                names.append(name)
-        return names
 
     @property
     def once(self) -> bool:
@@ -281,41 +200,33 @@ class Row(Strict):
         return names
 
 
-class Increase(Strict):
-    """
-    Show the increase over the column `over`: of the column `of`, or of each other
-    column.
-    """
-
-    over: Annotated[str, "the column that is subtracted"]
-    of: Annotated[
-        str | None,
-        "the column from which it is subtracted: the table gets one more column, the"
-        " increase with its standard error over seeds (SE), and that of a share of 1 also"
-        " in percent of the error. Null: the increases of all other columns, in lines of"
-        " their own",
-    ] = None
-
-
 class Table(Strict):
-    """
-    A table at one scale.
-    """
+    """A table at one scale."""
 
     title: Annotated[str, "title of the table"]
     scale: Literal["mini", "small", "paper"]
     about: Annotated[str, "text below the title"] = ""
     rows: Annotated[list[Row], Filled, "what is run"]
     increase: Annotated[
-        Increase | None, "show the increase of one column over another"
+        str | None,
+        "title of a column: the table has lines with the increases of the others over it,"
+        " with their standard errors over seeds (SE), and those of shares of 1 also in percent of the"
+        " error",
     ] = None
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Table":
         problems = list(_duplicates(self))
-        problems += _unknown_columns(self)
+        if self.increase not in (None, *self.columns):
+            columns = ", ".join(self.columns)
+            problems.append(
+                f"increase: expected one of the columns {columns}, got {self.increase!r}"
+            )
+        names = [row.name for row in self.rows]
         for row in self.rows:
-            problems += _wrong_references(self, row)
+            for name in (*row.others, row.over):
+                if name not in (None, *names):
+                    problems.append(f"row {row.name}: there is no row {name!r}")
         if problems:
             raise ValueError("; ".join(problems))
         return self
@@ -323,11 +234,7 @@ class Table(Strict):
     @property
     def columns(self) -> list[str]:
         """In order of first appearance."""
-        columns: dict[str, None] = {}
-        for row in self.rows:
-            for cell in row.cells:
-                columns[cell.column] = None
-        return list(columns)
+        return list(dict.fromkeys([row.column for row in self.rows]))
 
     def row(self, name: str) -> Row:
         """The row with this name."""
@@ -352,7 +259,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
         given = evaluate(path, code, scale=scale)
         if not isinstance(given, dict):
             raise InputError("expected an object with `rows`", file=path)
-        table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
+        table = Table.model_validate(given | {"scale": scale})
     except ValidationError as error:
         problems = [_describe(found, given) for found in error.errors()]
         raise InputError("; ".join(problems), file=path) from None
@@ -409,7 +316,6 @@ def _tasks() -> str:
             "row_label": task.title,
             "metric": task.metric,
             "test": files[2].name if len(files) > 2 else None,
-            "minutes": dict(zip(SCALES, task.minutes or (), strict=False)),
         }
         records.append(record)
     return json.dumps(records)
@@ -463,33 +369,7 @@ def _duplicates(table: Table) -> Iterator[str]:
     for name, count in names.items():
         if count > 1:
             yield f"{count} rows have the name {name}"
-    cells = Counter[tuple[str, str]]()
-    for row in table.rows:
-        cells.update([(row.row_label, cell.column) for cell in row.cells])
+    cells = Counter([(row.row_label, row.column) for row in table.rows])
     for (label, column), count in cells.items():
         if count > 1:
-            yield f"{count} cells have the row_label {label!r} and the column {column!r}"
-
-
-def _unknown_columns(table: Table) -> Iterator[str]:
-    if table.increase is not None:
-        for column in (table.increase.of, table.increase.over):
-            if column is not None and column not in table.columns:
-                yield f"increase: expected one of the columns {', '.join(table.columns)}, got {column!r}"
-
-
-def _wrong_references(table: Table, row: Row) -> Iterator[str]:
-    rows = {row.name: row for row in table.rows}
-    named = list(row.others)
-    for cell in row.cells:
-        if cell.over:
-            named.append(cell.over)
-    for name in named:
-        if name not in rows:
-            yield f"row {row.name}: there is no row {name!r}"
-    if row.bilm_of in rows and not rows[row.bilm_of].finetune:
-        yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
-    if row.finetune and row.others:
-        yield f"row {row.name}: a row with finetune cannot use other rows"
-    if row.ensemble and row.ensemble.of in rows and rows[row.ensemble.of].once:
-        yield f"row {row.name}: an ensemble needs a row with seeds, {row.ensemble.of} has one run"
+            yield f"{count} rows have the row_label {label!r} and the column {column!r}"

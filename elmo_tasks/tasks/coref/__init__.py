@@ -11,7 +11,6 @@ TASKS = (
         name="coref",
         title="Coref",
         metric="f1",
-        minutes=((2, 2.5), (32, 32)),
         sample="coref/stories.gold_conll",
         page=Page(
             "Coreference",

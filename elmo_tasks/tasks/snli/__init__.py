@@ -10,7 +10,6 @@ TASKS = (
         name="snli",
         title="SNLI",
         metric="accuracy",
-        minutes=((1.2, 3), (9, 12)),
         sample="snli/snli_1.0_train.jsonl",
         page=Page(
             "Entailment",

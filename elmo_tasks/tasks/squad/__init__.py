@@ -11,7 +11,6 @@ TASKS = (
         name="squad",
         title="SQuAD",
         metric="f1",
-        minutes=((2.7, 3.3), (27, 35)),
         sample="squad/train-v1.1.json",
         page=Page(
             "Questions",

@@ -11,7 +11,6 @@ TASKS = (
         name="srl",
         title="SRL",
         metric="f1",
-        minutes=((1, 1.2), (36, 42)),
         sample="srl/tale.v4_gold_conll",
         page=Page(
             "Roles",

@@ -11,7 +11,6 @@ TASKS = (
         name="sst",
         title="SST-5",
         metric="accuracy",
-        minutes=((0.7, 1.2), (9, 15)),
         sample="sst/trees.txt",
         page=Page(
             "Sentiment",

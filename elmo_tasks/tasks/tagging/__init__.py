@@ -11,7 +11,6 @@ TASKS = (
         name="ner",
         title="NER",
         metric="f1",
-        minutes=((0.7, 2), (3.5, 8)),
         sample="ner/eng.bio",
         page=Page(
             "Entities",

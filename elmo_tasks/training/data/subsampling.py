@@ -58,17 +58,13 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     return instances
 
 
-def kept_and_aside(aside: float | Sequence[float]) -> tuple[Part, Part]:
+def rest_of(part: Sequence[float]) -> Part:
     """
-    The part of the data to train on, and the part `aside`, or the rest at the end, a
-    fraction of all, as values of `part`. They have no unit in common, and together have
+    The rest of the data: it has no unit in common with a part, and together they have
     all.
     """
-    if isinstance(aside, Sequence):
-        start, end = aside
-        return (end, start), (start, end)
-    edge = 1.0 - aside
-    return (0.0, edge), (edge, 1.0)
+    start, end = part
+    return (end % 1.0, start or 1.0)
 
 
 def units_in(part: Part, units: Sequence[Hashable]) -> set[Hashable]:
