@@ -54,7 +54,6 @@ from elmo_tasks.settings import annotations, as_json, meaning
 from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.sst.layers import Head
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.keys import (
     BESIDE_TRAINING,
     GIVEN_TO_TRAINING,
@@ -63,6 +62,7 @@ from elmo_tasks.training.checks.keys import (
     parameters_of,
 )
 from elmo_tasks.training.checks.training import CheckedTrainModel
+from elmo_tasks.training.inputs import DATA_PATHS
 
 DOCS = Path(__file__).resolve().parent
 

@@ -5,16 +5,25 @@ A run records the SHA-256 of the files that its data paths name. It is resumed o
 the same data.
 """
 
+import glob
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.system.files import file_sha256, write_text
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.checks.files import data_files
+from elmo_tasks.training.nested import strings
+
+DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
+
+REMOTE = re.compile(r"\w+://|\(")
+"""URLs, and members of archives."""
 
 _MOST_BYTES = 2**28
 
@@ -25,6 +34,53 @@ Inputs = dict[str, str]
 def digests(files: list[Path]) -> Inputs:
     """The SHA-256 of files. Reads all, about a minute for 25 GB."""
     return {str(file): file_sha256(file) for file in files}
+
+
+def data_files(config: Mapping[str, Any]) -> list[Path]:
+    """
+    The files on this machine that the data paths of a config name; of a folder, all but
+    hidden ones.
+    """
+    found: set[Path] = set()
+    for key in DATA_PATHS:
+        for _, name in strings(key, config.get(key)):
+            if not REMOTE.match(name):
+                for part in _parts(name):
+                    found.update(_files(part))
+    return sorted(found)
+
+
+def _parts(name: str) -> list[str]:
+    """
+    The paths in a name, which are between commas. One that does not exist may be that
+    of a member, after that of its archive.
+    """
+    found = []
+    for part in [name] if os.path.exists(located(name)) else name.split(","):
+        path = located(part.strip())
+        archive, _, _ = path.partition("!")
+        if not _existing(path) and os.path.exists(archive):
+            path = archive
+        found.append(path)
+    return found
+
+
+def _existing(name: str) -> list[Path]:
+    """The files and folders with a name or of a pattern."""
+    if os.path.exists(name):
+        return [Path(name)]
+    return [Path(file) for file in glob.glob(name, recursive=True)]
+
+
+def _files(name: str) -> Iterator[Path]:
+    """The files with a name or of a pattern, and those in its folders."""
+    for path in _existing(name):
+        if path.is_file():
+            yield path
+        for file in path.rglob("[!.]*"):
+            parts = file.relative_to(path).parts
+            if file.is_file() and not any(part.startswith(".") for part in parts):
+                yield file
 
 
 def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 import _thread
 import json
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -77,24 +76,6 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     planned = dry_run(Session(str(write_table(tmp_path, rows)), tmp_path / "out"))
     assert "again: ner_elmo.jsonnet; 1 to run" in planned
     assert f"of: missing, needs {tmp_path / 'none'}" in planned
-
-
-def test_a_dry_run_names_missing_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The real run would fail; a row that declares what it needs is left out."""
-    gone = str(tmp_path / "none.txt")
-    rows = [
-        row("last", changes=LAST | {"validation_data_path": gone}),
-        row("lacking", changes={"train_data_path": gone}, needs=[gone]),
-        row("complete"),
-    ]
-    table = write_table(tmp_path, rows)
-    named = f"row last: validation_data_path: expected an existing file, got nothing at {gone}"
-    with pytest.raises(InputError, match=re.escape(named)):
-        elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run")
-    assert "complete: ner_elmo.jsonnet; 1 to run" in capsys.readouterr().out
-    elmo_tasks("ablate", table, "-s", tmp_path / "out", "--dry-run", "--rows", "c*")
 
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ NAMES: dict[str, Any] = {
     "list": "data/a.txt, data/b.txt",
     "home": "~/data/a.txt",
     "member": "data/a.txt!member",
-    "interleaving": '{"a": "data/a.txt", "b": "data/b.txt"}',
     "object": {"a": ["data/a.txt"]},
 }
 

@@ -19,7 +19,7 @@ INTERRUPTED = 130
 def run_table(args: argparse.Namespace) -> None:
     """
     Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
-    interrupted. Raises `InputError` if a planned run lacks files.
+    interrupted.
     """
     if args.dry_run:
         session = _session(args, LocalWorkers(args.workers or 1))

@@ -8,6 +8,7 @@ Nothing is fetched, logged or left, and random numbers go on as if nothing had h
 import copy
 import io
 import logging
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,17 +25,12 @@ from allennlp.evaluation import Evaluator
 from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer
 
-from elmo_tasks.errors import InputError, one_line, shown
+from elmo_tasks.errors import InputError, causes, one_line, shown
 from elmo_tasks.settings import Limits, wrong_values
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.fetched import left_out, without
-from elmo_tasks.training.checks.files import file_problems
-from elmo_tasks.training.checks.keys import (
-    Distributed,
-    unknown_keys,
-    wrong_beside_training,
-)
+from elmo_tasks.training.checks.keys import Distributed, wrong_keys
 from elmo_tasks.training.checks.part import constructing, params_of
 from elmo_tasks.training.nested import get, items, write_out_types
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
@@ -58,27 +54,33 @@ class Checked(NamedTuple):
 
 def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
     """
-    The problems of a resolved config: wrong keys and missing files, or else the error of
-    the first part that cannot be constructed. `elsewhere`: for a training on another
-    machine, which may have the files and GPUs that this one lacks.
+    The problems of a resolved config: wrong keys, or else the error of the first part
+    that cannot be constructed. `elsewhere`: for a training on another machine, which may
+    have the files and GPUs that this one lacks.
     """
     config = Params(copy.deepcopy(dict(given))).as_dict(quiet=True)
     write_out_types(config)
-    problems = list(unknown_keys(config))
-    for wrong in (*wrong_beside_training(config), *unsafe_keys(config)):
-        problems.append(str(wrong))
-    missing = list(file_problems(config))
-    if not elsewhere:
-        problems += missing
+    problems = [*wrong_keys(config), *map(str, unsafe_keys(config))]
     found = left_out(config)
     metrics: dict[str, float] = {}
-    if not problems and not missing:
+    if not problems:
         incomplete = without(config, found)
         try:
             metrics = _construct(config, incomplete, elsewhere=elsewhere)
         except InputError as error:
-            problems.append(str(error))
-    return Checked(sorted(problems), found, metrics)
+            if not (elsewhere and _is_of_missing_file(error)):
+                problems.append(str(error))
+    return Checked(problems, found, metrics)
+
+
+def _is_of_missing_file(error: InputError) -> bool:
+    for cause in causes(error):
+        if isinstance(cause, FileNotFoundError):
+            return True
+        file = cause.file if isinstance(cause, InputError) else None
+        if file is not None and not os.path.exists(file):
+            return True
+    return False
 
 
 class _NotConstructed(Exception):

@@ -1,18 +1,17 @@
 """
-What a check leaves out of a config: it fetches nothing, and reads nothing twice that is
-long or can be read once.
+What a check leaves out of a config: it fetches nothing, and does not read what can be
+read only once.
 """
 
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import hub_model, is_hub_model, local_path
 from elmo_tasks.formats.fetching.published import published
-from elmo_tasks.training.checks.files import DATA_PATHS, MODEL_KEYS, REMOTE
+from elmo_tasks.training.inputs import DATA_PATHS, REMOTE
 from elmo_tasks.training.nested import get, strings
 
 PARTS = (
@@ -26,8 +25,8 @@ PARTS = (
 
 _VECTORS = re.compile(r"model\..*\.(pretrained|lookup)_file")
 
-_MOST_BYTES = 2**29
-"""Of vectors, which a training then reads twice."""
+_MODEL_KEYS = ("model", "bilm")
+"""Keys whose value, if it is a string, is the name of a model."""
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 """`owner/name` of the hub, without `hf://`."""
@@ -42,8 +41,6 @@ def left_out(config: Mapping[str, Any]) -> dict[str, str]:
                 found[path] = "would be fetched"
             elif part in DATA_PATHS and os.path.exists(name) and _is_stream(name):
                 found[path] = "can be read only once"
-            elif path.endswith(".pretrained_file") and _size(name) > _MOST_BYTES:
-                found[path] = "is read by the training alone"
     return found
 
 
@@ -72,7 +69,7 @@ def _would_be_fetched(path: str, name: str, config: Mapping[str, Any]) -> bool:
     is_named = key == "model_name" or (
         key == "model" and get(config, f"{owner}.source")
     )
-    model = published(name) if key in MODEL_KEYS else None
+    model = published(name) if key in _MODEL_KEYS else None
     try:
         if model is not None:
             local_path(model.files[-1], offline=True)
@@ -89,8 +86,3 @@ def _would_be_fetched(path: str, name: str, config: Mapping[str, Any]) -> bool:
 
 def _is_stream(name: str) -> bool:
     return not os.path.isfile(name) and not os.path.isdir(name)
-
-
-def _size(name: str) -> int:
-    path = Path(name)
-    return path.stat().st_size if path.is_file() else 0
