@@ -44,11 +44,6 @@ makes the names; those of a sharded model end with `_w0`, `_w1`, ...
 TRAINING_STATES = "training_state_e*_b*.th"
 """The first file of each checkpoint, the state of the trainer."""
 
-DAMAGED = ".damaged"
-"""
-The suffix that `training/resume/checkpointer.py` gives to the files of a damaged checkpoint.
-"""
-
 BEST = "best.th"
 """The weights of the best epoch so far. AllenNLP's trainer writes them."""
 

@@ -22,7 +22,7 @@ from elmo_tasks.training.distributed import all_gather_objects, process_rank
 from elmo_tasks.training.folder import has_checkpoint
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.reports.logs import EpochLines
-from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer, damage
+from elmo_tasks.training.resume.checkpointer import AtomicCheckpointer
 from elmo_tasks.training.resume.resumable import make_resumable, set_random_state
 from elmo_tasks.training.resume.run_state import RunState, load_runtime_state
 
@@ -74,9 +74,8 @@ class ResumableTrainer(GradientDescentTrainer):
     - `run_confidence_checks`: if true, AllenNLP checks the model before training.
     - `no_grad`: regular expressions of parameters that are not trained.
 
-    Raises `InputError` if the data loader has no position (see `make_resumable`), if
-    the checkpoint is of another trainer or number of processes, or if the best weights
-    are needed and damaged.
+    Raises `InputError` if the data loader has no position (see `make_resumable`), or if
+    the checkpoint cannot be read, or is of another trainer or number of processes.
     """
 
     _best_model_filename: str | None
@@ -236,13 +235,3 @@ class ResumableTrainer(GradientDescentTrainer):
         # PyTorch would put the temporary file's name into what it writes.
         with atomic_write(path) as temporary, temporary.open("wb") as file:
             super()._save_model_state(file)
-
-    @overrides
-    def _load_model_state(self, path: str) -> None:
-        problem = damage(Path(path))
-        if problem is not None:
-            epoch = self._metric_tracker.best_epoch
-            needed = f"cannot load the weights of the best epoch, {epoch}"
-            hint = "train from scratch, or use the model_state_*.th of another epoch"
-            raise InputError(f"{needed}: {problem}", file=path, hint=hint)
-        super()._load_model_state(path)

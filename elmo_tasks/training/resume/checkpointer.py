@@ -1,10 +1,7 @@
-"""Checkpoints that are written atomically and verified before use."""
+"""Checkpoints that are written atomically."""
 
-import logging
-import zipfile
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, NamedTuple, Optional, Self
 
 import numpy
@@ -14,11 +11,10 @@ from allennlp.training.trainer import TrainerCheckpoint
 from numpy._core import multiarray
 from overrides import overrides
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Positive, Size, require_none, wrong_values
 from elmo_tasks.system.files import atomic_write
-from elmo_tasks.system.run_names import CHECKPOINT, DAMAGED, TRAINING_STATES
-
-logger = logging.getLogger(__name__)
+from elmo_tasks.system.run_names import CHECKPOINT, TRAINING_STATES
 
 NUMPY_SCALARS: list[Any] = [
     multiarray.scalar,
@@ -41,33 +37,6 @@ Point = tuple[int, int]
 """Completed epochs, and completed batches of the next one."""
 
 
-def damage(path: Path) -> str | None:
-    """
-    The damage of a file written by `torch.save`, which is read completely; `None` if
-    there is none.
-    """
-    try:
-        with zipfile.ZipFile(path) as records:
-            broken = records.testzip()
-    except FileNotFoundError:
-        return "the file is missing"
-    except OSError:
-        raise
-    except Exception as error:  # zipfile raises many types for damaged files
-        return f"the file is damaged ({error})"
-    return None if broken is None else f"the file is damaged (checksum of {broken})"
-
-
-def damages(files: Iterable[Path]) -> list[str]:
-    """What is wrong with files written by `torch.save`, a text for each damaged one."""
-    found = []
-    for path in files:
-        problem = damage(path)
-        if problem is not None:
-            found.append(f"{path}: {problem}")
-    return found
-
-
 def _save(state: Any, path: Path) -> None:
     with atomic_write(path) as aside, aside.open("wb") as file:
         torch.save(state, file)
@@ -87,9 +56,7 @@ class AtomicCheckpointer(Checkpointer):
     AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is
     killed.
 
-    Both files are written atomically before an older checkpoint is removed, and
-    verified before they are used: damaged ones are renamed, and the checkpoint before
-    them is loaded.
+    Both files are written atomically before an older checkpoint is removed.
     """
 
     @classmethod
@@ -124,9 +91,20 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        self._set_damaged_aside()
-        with torch.serialization.safe_globals(NUMPY_SCALARS):
-            return super().load_checkpoint()
+        self._remove_incomplete()
+        points = self._find_all_checkpoints()
+        if not points:
+            return None
+        newest = max(points)
+        self._count_from(newest)
+        try:
+            with torch.serialization.safe_globals(NUMPY_SCALARS):
+                return super().load_checkpoint()
+        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
+            of_trainer, of_model = self._files(newest)
+            problem = f"the newest checkpoint cannot be read: {error}"
+            hint = f"remove it and {of_trainer.name}: the one before is used"
+            raise InputError(problem, file=of_model, hint=hint) from error
 
     @overrides
     def _remove_checkpoint(
@@ -143,26 +121,6 @@ class AtomicCheckpointer(Checkpointer):
                 continue
             if (int(found["epochs"]), int(found["batches"])) == point:
                 path.unlink(missing_ok=True)
-
-    def _set_damaged_aside(self) -> None:
-        """Renames the files of the newest checkpoints until one is undamaged."""
-        self._remove_incomplete()
-        points = sorted(self._find_all_checkpoints())
-        while points:
-            point = points.pop()
-            files = self._files(point)
-            problems = damages(files)
-            if not problems:
-                self._count_from(point)
-                return
-            instead = "the run starts from scratch"
-            if points:
-                _, of_model = self._files(points[-1])
-                instead = f"using the previous one, {of_model.name}"
-            logger.warning("damaged checkpoint: %s; %s", "; ".join(problems), instead)
-            for path in files:
-                with suppress(FileNotFoundError):
-                    path.replace(path.with_name(path.name + DAMAGED))
 
     def _files(self, point: Point) -> tuple[Path, Path]:
         """
