@@ -7,7 +7,7 @@ from pydantic import SkipValidation
 
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.text.marks import FoldedSplit, Folding
+from elmo_tasks.formats.text.marks import Folding
 from elmo_tasks.formats.text.raw_text import (
     BlankWarning,
     Split,
@@ -109,7 +109,7 @@ class Splitter:
 
     # Parameters
 
-    - `folding`: tokenizers split texts as if their marks were plain.
+    - `folding`: makes the marks of a text plain before it is split.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, folding: Folding | None = None) -> None:
@@ -132,9 +132,10 @@ class Splitter:
 
     def _open(self, tokenizer: Tokenizer) -> tuple[Split, str]:
         split, name = open_tokenizer(tokenizer)
-        if self._folding is not None:
-            split = FoldedSplit(split, self._folding)
-        return split, name
+        folding = self._folding
+        if folding is None:
+            return split, name
+        return lambda text: split(folding.plain_text(text)), name
 
     def words(
         self, sentences: Sentences, tokenizer: Tokenizer | None

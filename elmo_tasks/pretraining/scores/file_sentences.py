@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from elmo_tasks.elmo.sentences import words_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Split, end_of_text
-from elmo_tasks.formats.text.regions import words_of_regions
+from elmo_tasks.formats.text.regions import Plain, words_of_regions
 from elmo_tasks.formats.text.tables import Row, read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
 
@@ -33,12 +33,13 @@ def read_file(
     column: str | None = None,
     keep: Sequence[str] = (),
     regions: str | None = None,
+    plain: Plain = str,
     **table: Any,
 ) -> Iterator[FileSentence]:
     """
     The lines of a text that have a word, or with `column` all rows of a table, with the
     cells of the columns to `keep`; `table` are further arguments of `read_table`.
-    `regions` is the mark of `words_of_regions`. Raises `InputError` if no sentence has
+    `regions` and `plain` are those of `words_of_regions`. Raises `InputError` if no sentence has
     a word, or none has the mark.
     """
     if column is not None:
@@ -49,7 +50,7 @@ def read_file(
     has_mark = regions is None
     for row in rows:
         try:
-            words, numbers = _words(row.text, regions, split)
+            words, numbers = _words(row.text, regions, split, plain)
         except InputError as error:
             raise InputError(str(error), file=file, line=row.line) from None
         has_words = has_words or bool(words)
@@ -72,10 +73,10 @@ def _lines(file: str | Path) -> Iterator[Row]:
 
 
 def _words(
-    text: str | list[str], mark: str | None, split: Split
+    text: str | list[str], mark: str | None, split: Split, plain: Plain
 ) -> tuple[list[str], list[int] | None]:
     if mark is not None:
-        return words_of_regions(text, mark, split)
+        return words_of_regions(text, mark, split, plain)
     words = words_of(text, split)
     for word in words:
         if " " in word:

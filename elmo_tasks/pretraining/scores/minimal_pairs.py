@@ -161,7 +161,7 @@ def score_pairs(
     for good in found:
         bad = next(found)
         pair = waiting.popleft()
-        yield ScoredPair(pair, good, bad, surprisal.reads_alike(pair.good, pair.bad))
+        yield ScoredPair(pair, good, bad, surprisal.reads_alike(good.words, bad.words))
 
 
 class PairCounts:

@@ -229,9 +229,7 @@ def _sums_of(
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
-    again = map(
-        folding.marks.plain_words, first_sentences([path], max_tokens=max_tokens)
-    )
+    again = map(Folding(folding.marks), first_sentences([path], max_tokens=max_tokens))
     stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()

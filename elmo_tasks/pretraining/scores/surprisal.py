@@ -4,7 +4,6 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 """
 
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from typing import Any, NamedTuple, Optional
@@ -132,8 +131,8 @@ def require_kept(keep: Sequence[str], column: str | None) -> None:
 class WordSurprisal:
     """
     A biLM with its softmax, which gives the surprisal of words. It reads typographic
-    marks that the vocabulary lacks as the plain ones that it has, and says so once;
-    `words` are those of the text.
+    marks that the vocabulary lacks as the plain ones that it has, and says so once; its
+    results have the plain ones, too.
 
     # Parameters
 
@@ -282,6 +281,7 @@ class WordSurprisal:
             regions=regions,
             separator=separator,
             quoting=quoting,
+            plain=self.folding.plain_text,
         )
         return self._scored(sentences, state)
 
@@ -295,8 +295,8 @@ class WordSurprisal:
 
     def reads_alike(self, one: list[str], other: list[str]) -> bool:
         """
-        Whether two sentences are the same for the model: their words are, or differ only
-        outside the vocabulary, behind the characters that are read.
+        Whether two results' words are the same for the model: they are equal, or differ
+        only outside the vocabulary, behind the characters that are read.
         """
         return self._read(one) == self._read(other)
 
@@ -304,7 +304,7 @@ class WordSurprisal:
         """What is read of each word, and its id as a target."""
         longest = self.model.bilm.options.max_characters_per_token
         found = []
-        for word in self.folding.marks.plain_words(words):
+        for word in words:
             ids = token_to_ids(word, longest=longest)
             found.append((ids.tobytes(), self.vocabulary.id(word)))
         return found
@@ -312,32 +312,21 @@ class WordSurprisal:
     def _surprisals(
         self, sentences: Iterable[list[str]], state: StartState
     ) -> Iterator[SentenceSurprisal]:
-        own: deque[list[str]] = deque()
-
-        def read() -> Iterator[list[str]]:
-            for words in sentences:
-                own.append(words)
-                yield self.folding(words)
-
+        read = map(self.folding, sentences)
         with self.folding.reading():
-            found = sentence_losses(self.model, self.vocabulary, read(), state=state)
-            for plain, losses in found:
-                yield self._surprisal(own.popleft(), plain, losses / math.log(2))
+            found = sentence_losses(self.model, self.vocabulary, read, state=state)
+            for words, losses in found:
+                yield self._surprisal(words, losses / math.log(2))
 
-    def _surprisal(
-        self, words: list[str], plain: list[str], bits: np.ndarray
-    ) -> SentenceSurprisal:
-        """
-        That of n words, which were read as `plain` ones, with the bits [2, n+1] of
-        their targets; [2, 0] of none.
-        """
+    def _surprisal(self, words: list[str], bits: np.ndarray) -> SentenceSurprisal:
+        """That of n words, with the bits [2, n+1] of their targets; [2, 0] of none."""
         if not np.isfinite(bits).all():
             sentence = " ".join(words)
             raise InputError(
                 f"expected finite surprisals, got infinity or NaN for {sentence!r:.100}",
                 hint="the training diverged or the weights are damaged",
             )
-        is_unknown = [self.vocabulary.id(word) == UNKNOWN for word in plain]
+        is_unknown = [self.vocabulary.id(word) == UNKNOWN for word in words]
         forward, backward = bits
         begin = end = 0.0
         if words:
