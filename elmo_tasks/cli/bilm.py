@@ -4,9 +4,7 @@ measure it.
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import (
@@ -30,14 +28,9 @@ from elmo_tasks.option_values import (
 from elmo_tasks.settings import Size, choices, number
 from elmo_tasks.system.run_names import CARD_FILE
 
-if TYPE_CHECKING:
-    from elmo_tasks.pretraining.text.splits import Written
-
-
 _PREPARE = (
-    "Write train.*.txt.gz and heldout.*.txt.gz with one tokenised sentence per line. Inputs are text, JSON lines (both "
-    "also .gz and .zst), Parquet, or folders of these; also CSV and TSV that are named. The folder appears when the "
-    "text is complete."
+    "Write train.*.txt.gz and heldout.*.txt.gz with one tokenised sentence per line. Inputs are text, JSON lines, CSV "
+    "and TSV (also .gz and .zst), and Parquet. The folder appears when the text is complete."
 )
 _EXPORT = (
     "Write a run's best weights as the official options.json and weights.hdf5, and vocabulary.txt and softmax.hdf5 for "
@@ -104,7 +97,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         type=location,
         metavar="INPUT",
         nargs="+",
-        help="a file, a pattern or a folder",
+        help="a file or a pattern",
     )
     add(
         "--output",
@@ -128,24 +121,16 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="hold out one paragraph in N; 0: none (default: 100)",
     )
-    add(
-        "--workers",
-        type=number(Size),
-        default=1,
-        metavar="N",
-        help="number of processes (default: 1)",
-    )
     add("--wrapped", action="store_true", help=_WRAPPED_HELP)
     add("--model", type=location, metavar="MODEL", help=_FOR_MODEL_HELP)
     add_download_limit(parser)
 
 
 def _prepare(args: argparse.Namespace) -> None:
-    from elmo_tasks.pretraining.text.prepare import prepare
-    from elmo_tasks.pretraining.text.splits import SPLITS
+    from elmo_tasks.pretraining.text.prepare import HELDOUT, TRAIN, prepare
     from elmo_tasks.system.terminal import terminal_bar
 
-    names = ("language", "wrapped", "text_field", "heldout", "workers", "model")
+    names = ("language", "wrapped", "text_field", "heldout", "model")
     options = {name: getattr(args, name) for name in names} | table_options(args)
     with terminal_bar(desc="files") as bar:
 
@@ -154,21 +139,12 @@ def _prepare(args: argparse.Namespace) -> None:
             bar.update(done - bar.n)
 
         prepared = prepare(args.inputs, args.output, progress=progress, **options)
-    for split in SPLITS:
-        _print_counts(args.output, split, [getattr(one, split) for one in prepared])
-
-
-def _print_counts(folder: str, split: str, written: Sequence["Written"]) -> None:
-    """Prints what a split has of all input files."""
-    files = sentences = words = 0
-    for one in written:
-        if one.sentences:
-            files += 1
-        sentences += one.sentences
-        words += one.words
-    print(
-        f"{folder}/{split}.*.txt.gz: {files:,} files, {sentences:,} sentences, {words:,} words"
-    )
+    for split in (TRAIN, HELDOUT):
+        found = [one for one in prepared if one.split == split]
+        sentences = sum([one.sentences for one in found])
+        words = sum([one.words for one in found])
+        counts = f"{len(found):,} files, {sentences:,} sentences, {words:,} words"
+        print(f"{args.output}/{split}.*.txt.gz: {counts}")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

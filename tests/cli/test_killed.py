@@ -6,11 +6,8 @@ output, so that the same command can be repeated.
 import json
 import os
 import signal
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
@@ -18,7 +15,6 @@ import pytest
 from elmo_tasks.cli.main import main
 from tests.archives.make import STORED
 from tests.forks import fork, status_of, temporary
-from tests.system import signals_of_a_terminal
 from tests.test_flow import SMALLER
 from tests.tiny import FIXTURES
 
@@ -28,6 +24,7 @@ NER = STORED / "1" / "ner.tar.gz"
 COMMANDS = {
     "elmo": "elmo IN OUT",
     "static": "static IN --output OUT --min-count 1",
+    "prepare": "bilm prepare IN --output OUT",
     "predict": f"predict {NER} JSON --silent --output-file OUT",
     "evaluate": f"evaluate {NER} {FIXTURES}/ner/eng.bio --output-file OUT",
 }
@@ -121,33 +118,3 @@ def test_nohup(words: Callable[[str], list[str]], tmp_path: Path) -> None:
         main(words(COMMANDS["elmo"]))
 
     assert status_of(fork(act)) == 0 and temporary(tmp_path) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
-def test_workers_of_a_terminal(number: int, tmp_path: Path) -> None:
-    """A terminal sends its signals to the worker processes, too."""
-    (tmp_path / "corpus").mkdir()
-    for file in range(40):
-        text = "Una linea. Alia sententia est.\n" * 2000
-        (tmp_path / f"corpus/{file}.txt").write_text(text)
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "elmo_tasks", "bilm", "prepare", "--language"]
-    command += ["la", str(tmp_path / "corpus"), "--output", str(out), "--workers", "2"]
-    with (
-        signals_of_a_terminal(),
-        Popen(command, start_new_session=True, stderr=PIPE, text=True) as running,
-    ):
-        while not list(tmp_path.glob(".out.*/out/train.*")):
-            assert running.poll() is None
-            time.sleep(0.01)
-        os.killpg(running.pid, number)
-        _, errors = running.communicate(timeout=120)
-    assert running.returncode == 128 + number
-    if number != signal.SIGHUP:  # which ends Python's own resource tracker, too
-        assert "Traceback" not in errors
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
-    until = time.monotonic() + 60
-    with pytest.raises(ProcessLookupError):
-        while time.monotonic() < until:
-            os.killpg(running.pid, 0)  # until nobody is left
-            time.sleep(0.05)

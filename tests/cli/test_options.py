@@ -188,7 +188,7 @@ CALLS = [
         prints="ferry",
     ),
     Call(
-        "bilm prepare {text} --output {out}/lm --heldout 3 --workers 2"
+        "bilm prepare {text} --output {out}/lm --heldout 3"
         " --model {bilm_run} --download-limit 1",
         ("lm/train.0000.text.txt.gz",),
     ),

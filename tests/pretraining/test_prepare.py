@@ -5,22 +5,25 @@ corpora.
 
 import gzip
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.text.prepare import prepare
-from elmo_tasks.pretraining.text.splits import BLOCK
-from tests.system import require_path
+from elmo_tasks.pretraining.text.prepare import (
+    BLOCK,
+    Sentence,
+    _paragraphs,
+    _split_paragraphs,
+    prepare,
+)
+from tests.pretraining.test_marks import PLAIN, TYPED
 from tests.test_flow import elmo_tasks
 
 TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
@@ -40,54 +43,39 @@ def text_of(folder: Path, split: str = "train") -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
-def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_text_and_tables(tmp_path: Path, name: str) -> None:
     progress: list[tuple[int, int]] = []
-
-    def told(done: int, total: int) -> None:
-        progress.append((done, total))
-
     lines = TEXTS
     if name == "a.jsonl":
         lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS]
-    (tmp_path / name).write_text("\n".join(lines))
+    if name == "a.parquet":
+        parquet.write_table(arrow.table({"body": TEXTS}), tmp_path / name)
+    else:
+        (tmp_path / name).write_text("\n".join(lines))
     prepare(
         [str(tmp_path / name)],
         tmp_path / "out",
         language="la",
         text_field="body",
-        progress=told,
+        progress=lambda done, total: progress.append((done, total)),
     )
     assert text_of(tmp_path / "out") == SPLIT
     assert progress == [(1, 1)]
 
 
-@pytest.mark.slow
-def test_parquet_in_two_processes(tmp_path: Path) -> None:
-    table = arrow.table({"body": TEXTS})
-    (tmp_path / "corpus").mkdir()
-    for name in ("a.parquet", "b.parquet"):
-        parquet.write_table(table, tmp_path / "corpus" / name)
-    prepare(
-        [str(tmp_path / "corpus")],
-        tmp_path / "out",
-        language="la",
-        text_field="body",
-        heldout=0,
-        workers=2,
-    )
-    assert text_of(tmp_path / "out") == SPLIT * 2
-    with pytest.raises(InputError, match="one column 'text', got 'body'"):
-        prepare([str(tmp_path / "corpus")], tmp_path / "other")
-
-
 def test_blocks_are_held_out(tmp_path: Path) -> None:
-    lines = [f"line {n}" for n in range(5 * BLOCK)]
+    lines = [f"line {n}" for n in range(121 * BLOCK)]
     (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
-    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
-    held = text_of(tmp_path / "out", "heldout")
-    assert held == lines[BLOCK : 2 * BLOCK] + lines[4 * BLOCK :]
-    assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
+    for heldout, blocks in ((100, (1, 101)), (3, range(1, 121, 3))):
+        out = tmp_path / str(heldout)
+        prepare([str(tmp_path / "a.txt")], out, heldout=heldout)
+        expected = []
+        for block in blocks:
+            expected += lines[block * BLOCK : (block + 1) * BLOCK]
+        assert text_of(out, "heldout") == expected
+        assert len(expected) + len(text_of(out)) == len(lines)
+    assert BLOCK == 20
 
 
 def test_one_short_file_in_n_is_held_out(
@@ -95,7 +83,7 @@ def test_one_short_file_in_n_is_held_out(
 ) -> None:
     for number in range(4):
         (tmp_path / f"{number}.txt").write_text(f"text {number}\n")
-    prepare([str(tmp_path)], tmp_path / "out", heldout=3)
+    prepare([str(tmp_path / "*.txt")], tmp_path / "out", heldout=3)
     assert text_of(tmp_path / "out") == ["text 0", "text 2", "text 3"]
     assert text_of(tmp_path / "out", "heldout") == ["text 1"]
     prepare([str(tmp_path / "0.txt")], tmp_path / "none", heldout=3)
@@ -105,40 +93,27 @@ def test_one_short_file_in_n_is_held_out(
     )
 
 
-def test_lines_that_are_no_text_are_skipped(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "a.txt").write_bytes(b"unus duo\n\xff\ntres\0\nquattuor\n")
-    (tmp_path / "b.jsonl").write_text('{"text": "quinque\\u0000"}\n')
-    prepare(
-        [str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl")],
-        tmp_path / "out",
-        heldout=0,
-    )
-    assert text_of(tmp_path / "out") == ["unus duo", "quattuor", "quinque"]
-    assert "no text: 2, the first is" in caplog.text and "a.txt:2" in caplog.text
+CORPORA: dict[str, tuple[str | bytes, str]] = {
+    "a.txt": (b"unus\n\xff\n", "a.txt:2: expected UTF-8 text"),
+    "a.jsonl": ('{"text": 3}\n', "a.jsonl:1: expected a string or a list"),
+    "b.jsonl": (
+        '{"text": ["a"]}\n',
+        "b.jsonl:1: expected a text .*got a list of words",
+    ),
+    "b.txt": ("\n \n", "b.txt: expected text, got none"),
+    "d.parquet": ("not a table", "cannot read the table"),
+}
 
 
-def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
-    cases = {
-        "a.jsonl": (
-            '{"text": 3}\n',
-            "a.jsonl:1: expected a string or a list of strings in 'text', got 3",
-        ),
-        "words.jsonl": (
-            '{"text": ["a"]}\n',
-            "words.jsonl:1: expected a text in 'text', got a list of words",
-        ),
-        "b.txt": ("\n \n", "expected text, got none"),
-        "d.parquet": ("not a table", "cannot read the table"),
-    }
-    for number, (name, (text, problem)) in enumerate(cases.items()):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=problem):
-            prepare([str(tmp_path / name)], tmp_path / str(number))
-        assert not (tmp_path / str(number)).exists()
-    with pytest.raises(InputError, match="rules for, got 'zz'"):
-        prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
+@pytest.mark.parametrize("name", CORPORA)
+def test_invalid_corpora_leave_no_files(name: str, tmp_path: Path) -> None:
+    content, problem = CORPORA[name]
+    if isinstance(content, str):
+        content = content.encode()
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        prepare([str(tmp_path / name)], tmp_path / "out")
+    assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 WRAPPED = """\
@@ -151,7 +126,6 @@ Gallos ab Aquitanis Garumna flumen, a Belgis Matrona et Sequana
 dividit. Horum omnium fortissimi sunt Belgae, propterea quod a cultu
 atque humanitate provinciae longissime absunt.
 """
-WRAPPED_SENTENCES = 4
 
 
 def test_wrapped_lines(tmp_path: Path) -> None:
@@ -160,15 +134,41 @@ def test_wrapped_lines(tmp_path: Path) -> None:
     pages = [json.dumps({"text": WRAPPED}), json.dumps({"text": "Una pagina."})]
     (tmp_path / "pages.jsonl").write_text("\n".join(pages))
     given: dict[str, Any] = {"language": "la", "heldout": 0}
-    prepare([str(tmp_path)], tmp_path / "out", wrapped=True, **given)
+    prepare([str(tmp_path / "*.*")], tmp_path / "out", wrapped=True, **given)
     lines = text_of(tmp_path / "out")
-    pages = lines[:5]
-    wrapped = lines[5:]
-    assert pages == wrapped + ["Una pagina ."]
-    assert len(wrapped) == WRAPPED_SENTENCES
-    assert all(line.endswith(" .") for line in wrapped)
+    assert lines[:5] == lines[5:] + ["Una pagina ."]
+    assert len(lines[5:]) == 4
+    assert all(line.endswith(" .") for line in lines)
     prepare([str(tmp_path / "wrapped.txt")], tmp_path / "line", **given)
     assert "Belgae , aliam Aquitani" in text_of(tmp_path / "line")[1]
+
+
+def by_periods(text: str) -> list[Sentence]:
+    """An independent splitter: a sentence ends after each period."""
+    found = re.finditer(r"\S[^.]*\.?", text)
+    return [(match.start(), match[0].split()) for match in found]
+
+
+@given(st.lists(st.integers(0, 3), max_size=30), st.booleans())
+def test_paragraphs_are_numbered(blank_lines: list[int], wrapped: bool) -> None:
+    lines = []
+    expected: list[Sentence] = []
+    for number, count in enumerate(blank_lines):
+        blank = ("", " ", "\t", "\u3000")[count]
+        lines += [f"a{number}", f"b{number}.", "c."] + [blank] * (count + 1)
+        if wrapped:
+            expected += [(number, [f"a{number}", f"b{number}."]), (number, ["c."])]
+        else:
+            words = [[f"a{number}"], [f"b{number}."], ["c."]]
+            expected += list(enumerate(words, start=3 * number))
+    found = _split_paragraphs(_paragraphs([lines], wrapped), by_periods)  # type: ignore[arg-type]
+    assert list(found) == expected
+
+
+def test_a_long_paragraph_counts_as_several() -> None:
+    long = ("x" * 498 + ". ") * 5  # sentences of 499 characters, and a blank
+    found = _split_paragraphs([long, "b. c.", "d"], by_periods)  # type: ignore[arg-type]
+    assert [number for number, _ in found] == [0, 0, 1, 1, 2, 3, 3, 4]
 
 
 def test_the_command_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,83 +184,27 @@ def test_the_command_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> list[str]:
-    """
-    Files of which the second has held-out text alone, the third both, the last JSON
-    lines.
-    """
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    (folder / "a.txt").write_text("unus duo\ntres .\n")
-    (folder / "b.txt").write_text("quattuor quinque\n")
-    (folder / "c.txt").write_text("".join(f"linea {n}\n" for n in range(3 * BLOCK)))
-    (folder / "d.jsonl").write_text('{"text": "sex septem"}\n{"text": "octo"}\n')
-    return [str(file) for file in sorted(folder.iterdir())]
-
-
-@pytest.mark.slow
-def test_a_killed_worker_ends_the_command(tmp_path: Path) -> None:
-    """In one line, and leaves nothing."""
-    require_path("/proc/self/status")
-    corpus, out = tmp_path / "corpus", tmp_path / "out"
-    corpus.mkdir()
-    for number in range(4):
-        text = "Una linea. Alia sententia est.\n" * 2000
-        (corpus / f"{number}.txt").write_text(text)
-    arguments = ["bilm", "prepare", str(corpus), "--language", "la", "--output"]
-    command = [sys.executable, "-m", "elmo_tasks", *arguments, str(out)]
-    command += ["--workers", "2"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        while not list(tmp_path.glob(".out.*/out/.train.*")):
-            assert process.poll() is None
-            time.sleep(0.01)
-        os.kill(int(children.read_text().split()[-1]), signal.SIGKILL)
-        _, errors = process.communicate()
-    assert process.returncode == 1
-    assert "error: a worker process was killed" in errors.splitlines()[-1]
-    assert "Traceback" not in errors
-    assert list(tmp_path.iterdir()) == [corpus]
-
-
-def test_one_block_in_a_hundred_is_held_out(tmp_path: Path) -> None:
-    lines = [f"line {n}" for n in range(121 * BLOCK)]
-    (tmp_path / "a.txt").write_text("\n".join(lines))
-    prepare([str(tmp_path / "a.txt")], tmp_path / "out")
-    expected = lines[BLOCK : 2 * BLOCK] + lines[101 * BLOCK : 102 * BLOCK]
-    assert text_of(tmp_path / "out", "heldout") == expected
-    assert BLOCK == 20
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"heldout": 1}, "heldout.* 0, or an integer of at least 2, got 1"),
-        ({"heldout": -1}, "heldout.* got -1"),
-        ({"workers": 0}, "workers.* got 0"),
-        ({"wrapped": True}, "wrapped: .*add --language CODE; xx has rules for any"),
-    ],
-)
-def test_options_that_are_wrong(
-    options: dict[str, Any], problem: str, inputs: list[str], tmp_path: Path
-) -> None:
+def test_options_that_do_not_go_together(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a\n")
+    problem = "wrapped: .*add --language CODE; xx has rules for any"
     with pytest.raises(InputError, match=problem):
-        prepare(inputs, tmp_path / "out", **options)
-    assert not (tmp_path / "out").exists()
+        prepare([str(tmp_path / "a.txt")], tmp_path / "out", wrapped=True)
+    with pytest.raises(InputError, match="rules for, got 'zz'"):
+        prepare([str(tmp_path / "a.txt")], tmp_path / "out", language="zz")
 
 
-def test_what_became_of_each_file(inputs: list[str], tmp_path: Path) -> None:
-    (tmp_path / "link.txt").symlink_to(inputs[0])
-    given = [str(tmp_path / "link.txt"), *inputs, inputs[0]]
-    found = prepare(given, tmp_path / "out", heldout=3)
-    assert [one.file for one in found] == ["a.txt", "b.txt", "c.txt", "d.jsonl"]
-    counts = [(one.train, one.heldout) for one in found]
-    assert counts == [
-        ((2, 4), (0, 0)),
-        ((0, 0), (1, 2)),
-        ((40, 80), (20, 40)),
-        ((2, 3), (0, 0)),
+def test_what_became_of_each_file(tmp_path: Path) -> None:
+    texts = ("unus duo\ntres .\n", "quattuor quinque\n", "linea x\n" * 3 * BLOCK)
+    for name, text in zip("abc", texts, strict=True):
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "d.jsonl").write_text('{"text": "sex septem"}\n{"text": "octo"}\n')
+    found = prepare([str(tmp_path / "*.*")], tmp_path / "out", heldout=3)
+    assert [(Path(one.file).name, *one[1:]) for one in found] == [
+        ("a.txt", "train", 2, 4),
+        ("b.txt", "heldout", 1, 2),
+        ("c.txt", "train", 40, 80),
+        ("c.txt", "heldout", 20, 40),
+        ("d.jsonl", "train", 2, 3),
     ]
     names = [path.name for path in sorted((tmp_path / "out").iterdir())]
     assert names == [
@@ -274,48 +218,17 @@ def test_what_became_of_each_file(inputs: list[str], tmp_path: Path) -> None:
     assert packed[3:8] == bytes(5)  # neither a name nor a time
 
 
-def test_folders(inputs: list[str], tmp_path: Path) -> None:
+def test_folders(tmp_path: Path) -> None:
     """An empty one is filled; one with files stays, as does a file."""
+    (tmp_path / "a.txt").write_text("a\n")
+    inputs = [str(tmp_path / "a.txt")]
     (tmp_path / "x").mkdir()
-    prepare(inputs, tmp_path / "x", heldout=3)
-    before = sorted((tmp_path / "x").iterdir())
     (tmp_path / "y").touch()
+    prepare(inputs, tmp_path / "x")
     for name in ("x", "y"):
         with pytest.raises(InputError, match=f"{name}: .*name another, or remove it"):
-            prepare(inputs, tmp_path / name, heldout=3)
-    assert sorted((tmp_path / "x").iterdir()) == before
-    with pytest.raises(InputError, match="y/z: cannot write: File exists"):
-        prepare(inputs, tmp_path / "y/z")
-
-
-def test_inputs(inputs: list[str], tmp_path: Path) -> None:
-    """Folders give the files of known kinds in them and below."""
-    folder = tmp_path / "corpus"
-    (folder / "below").mkdir()
-    (folder / "below/e.txt").write_text("e\n")
-    (folder / "f.md").write_text("f\n")
-    (folder / "g.txt").mkdir()
-    found = prepare([str(folder)], tmp_path / "out", heldout=0)
-    assert [one.file for one in found] == [
-        "a.txt",
-        "b.txt",
-        "e.txt",
-        "c.txt",
-        "d.jsonl",
-    ]
-    (tmp_path / "empty").mkdir()
-    problem = (
-        "empty: expected files that end in .txt, .jsonl, .parquet, .gz, .zst, found"
-    )
-    with pytest.raises(InputError, match=problem):
-        prepare([str(tmp_path / "empty")], tmp_path / "other")
-    with pytest.raises(InputError, match="nothing matches"):
-        prepare([str(tmp_path / "none.txt")], tmp_path / "other")
-    inside = prepare([str(tmp_path / "corpus")], tmp_path / "corpus/out", heldout=0)
-    assert len(inside) == 5
-    with pytest.raises(InputError, match="expected a text, got no name"):
-        prepare([], tmp_path / "other")
-    assert not (tmp_path / "other").exists()
+            prepare(inputs, tmp_path / name)
+    assert len(list((tmp_path / "x").iterdir())) == 1
 
 
 def test_raw_text_without_a_language_is_reported(
@@ -325,3 +238,18 @@ def test_raw_text_without_a_language_is_reported(
     prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=0)
     (message,) = caplog.messages
     assert message.endswith("; --language splits raw text")
+
+
+def test_marks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The text for a model has the marks of its vocabulary, any other its own."""
+    (tmp_path / "typed.txt").write_text("\n".join(TYPED), "utf-8")
+    (tmp_path / "plain.txt").write_text("\n".join(TYPED).translate(PLAIN), "utf-8")
+    options: dict[str, Any] = {"language": "en", "heldout": 0}
+    for name in ("typed", "plain"):
+        file = str(tmp_path / f"{name}.txt")
+        prepare([file], tmp_path / name, model="bundled", **options)
+    [message] = caplog.messages
+    assert "typographic marks" in message
+    assert text_of(tmp_path / "typed") == text_of(tmp_path / "plain")
+    prepare([str(tmp_path / "typed.txt")], tmp_path / "own", **options)
+    assert "aren’t" not in text_of(tmp_path / "typed") != text_of(tmp_path / "own")

@@ -1,76 +1,53 @@
 """
 Corpora in common formats -> the text that a biLM is trained on: a sentence a line,
 words between blanks.
-
-The steps are those of `_prepare_file`: the lines of a file (`raw_files.py`), its
-paragraphs and their sentences (`paragraphs.py`), and the files of both splits
-(`splits.py`).
 """
 
 import logging
-import multiprocessing
 import os
-import shutil
-import signal
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import partial
+from gzip import GzipFile
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from pydantic import SkipValidation
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
-from elmo_tasks.formats.text.raw_text import SplitAtBlanks, blank_pipeline
+from elmo_tasks.formats.text.raw_text import SplitAtBlanks, sentence_pipeline
+from elmo_tasks.formats.text.tables import read_table, table_kind
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.option_values import HeldOut, Quoting
-from elmo_tasks.pretraining.text.paragraphs import (
-    Line,
-    ParagraphSentence,
-    sentence_splitter,
-    sentences_of_lines,
-    sentences_of_paragraphs,
-)
-from elmo_tasks.pretraining.text.raw_files import input_files, read_lines
-from elmo_tasks.pretraining.text.splits import (
-    BLOCK,
-    HELDOUT,
-    SPLITS,
-    TRAIN,
-    Written,
-    write_splits,
-)
-from elmo_tasks.settings import PathLike, Size, checked
-from elmo_tasks.system.processes import exit_with_starter
+from elmo_tasks.pretraining.text.sentences import expand_files
+from elmo_tasks.settings import PathLike, checked
+from elmo_tasks.system.files import atomic_write, temporary_folder
 
 logger = logging.getLogger(__name__)
 
+TRAIN, HELDOUT = "train", "heldout"
+
+BLOCK = 20
+"""
+Consecutive paragraphs that go to the same split, so that held-out text has few
+neighbours in the training text.
+"""
+
+_PARAGRAPH = 1000
+"""Characters after which a paragraph counts as another one, at the next sentence."""
+
+Sentence = tuple[int, list[str]]
+"""The number of a sentence's paragraph, from 0, and its words."""
+
 
 class Prepared(NamedTuple):
-    """
-    What became of a file; `marks` are the typographic marks that are plain in the text.
-    """
+    """How many sentences and words of a file are in a split."""
 
     file: str
-    train: Written
-    heldout: Written
-    marks: dict[str, int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Job:
-    """What all files have in common; see `prepare`."""
-
-    folder: Path
-    language: str | None
-    wrapped: bool
-    table: dict[str, Any]  # column, separator and quoting
-    heldout: int
-    marks: Marks  # that the vocabulary lacks for which the text is
+    split: str
+    sentences: int
+    words: int
 
 
 @checked
@@ -84,17 +61,16 @@ def prepare(
     separator: Optional[str] = None,
     quoting: Quoting = "minimal",
     heldout: HeldOut = 100,
-    workers: Size = 1,
     model: Optional[PathLike] = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Prepared]:
     """
     Write `train.NUMBER.NAME.txt.gz` and `heldout.NUMBER.NAME.txt.gz` for each file into
-    a new folder, which appears when the text is complete.
+    a new folder, which appears when the text is complete. Equal files give equal bytes.
 
     # Parameters
 
-    - `inputs`: paths, globs and folders of text, plain, gzip or zstd, and of tables.
+    - `inputs`: paths and globs of text, plain, gzip or zstd, and of tables.
     - `language`: code of the spaCy rules that split raw text into sentences and words.
       Default: the text has a sentence a line, and blanks between words.
     - `wrapped`: sentences of raw text go on in the next line, and blank lines separate
@@ -102,18 +78,17 @@ def prepare(
     - `text_field`: the column of the text in tables; `separator`, `quoting`: as in
       `read_table`.
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none. A
-      long paragraph counts as one for every `PARAGRAPH` characters.
-    - `workers`: the number of processes; each writes one file.
+      long paragraph counts as one for every 1,000 characters.
     - `model`: the language model that the text is for, as of `load_trained`. Typographic
       marks that its vocabulary lacks are written as the plain ones that it has, and a
       warning says how many. Default: marks stay as they are.
     - `progress`: called after each file with how many are done, and how many there are.
 
-    Returns what became of each file. Raises `InputError` if a file is missing, cannot
-    be read or has no text, or `out` exists and is not empty.
+    Returns what was written of each file. Raises `InputError` if a file is missing,
+    cannot be read or has no text, or `out` exists and is not empty.
     """
     if language is not None:
-        blank_pipeline(language)
+        split = _sentence_splitter(language)
     elif wrapped:
         raise InputError(
             "wrapped: expected a language, whose rules find the sentences, got none",
@@ -124,40 +99,25 @@ def prepare(
         from elmo_tasks.pretraining.export import load_trained  # imports torch
 
         marks = load_trained(model).vocabulary.marks
-    table = {"column": text_field, "separator": separator, "quoting": quoting}
-    files = _files(inputs)
-    with _new_folder(Path(out)) as folder:
-        job = _Job(
-            folder=folder,
-            language=language,
-            wrapped=wrapped,
-            table=table,
-            heldout=heldout,
-            marks=marks,
-        )
-        prepared = _prepare_files(job, files, workers, progress)
-    if heldout and not any(one.heldout.sentences for one in prepared):
-        logger.warning(
-            "%s: nothing is held out, there are fewer than %d paragraphs",
-            out,
-            BLOCK + 1,
-        )
     folding = Folding(marks)
-    with folding.reading():
-        for one in prepared:
-            folding.found.update(one.marks)
+    files = expand_files(list(inputs))
+    prepared = []
+    with _new_folder(Path(out)) as folder, folding.reading():
+        for index, file in enumerate(files):
+            texts = _texts(file, text_field, separator, quoting)
+            lines = (map(folding.plain_text, text) for text in texts)
+            if language is None:
+                sentences = _lines_as_sentences(lines)
+            else:
+                sentences = _split_paragraphs(_paragraphs(lines, wrapped), split)
+            name = f"{index:04d}.{file.name.split('.')[0]}.txt.gz"
+            prepared += _write(sentences, folder, name, file, index, heldout)
+            if progress is not None:
+                progress(index + 1, len(files))
+    if heldout and HELDOUT not in [one.split for one in prepared]:
+        message = "%s: nothing is held out, there are fewer than %d paragraphs"
+        logger.warning(message, out, BLOCK + 1)
     return prepared
-
-
-def _files(inputs: Iterable[str]) -> list[Path]:
-    """The files that are read, each once, by the last of its names."""
-    found = {}
-    for entry in inputs:
-        for file in input_files(entry):
-            found[file.resolve()] = file
-    if not found:
-        raise InputError("expected a text, got no name")
-    return list(found.values())
 
 
 @contextmanager
@@ -166,106 +126,117 @@ def _new_folder(folder: Path) -> Iterator[Path]:
     A folder that has its name at the end, and is removed after an exception. Raises
     `InputError` if there is a file of the name, or a folder that is not empty.
     """
-    problem = "expected a new or an empty folder, got one with files"
-    hint = "name another, or remove it"
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(problem, file=folder, hint=hint)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Inside of another one, which only this user can read.
-        aside = tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", file=folder) from error
-    made = Path(aside) / folder.name
-    try:
+        problem = "expected a new or an empty folder, got one with files"
+        raise InputError(problem, file=folder, hint="name another, or remove it")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(folder) as aside:
+        made = Path(aside) / folder.name
         made.mkdir()
         yield made
         os.replace(made, folder)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", file=folder) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
-def _prepare_files(
-    job: _Job,
-    files: list[Path],
-    workers: int,
-    progress: Callable[[int, int], None] | None,
-) -> list[Prepared]:
-    """In this process, or by several; results and errors come in the order of files."""
-    prepare_one = partial(_prepare_file, job)
-    workers = min(workers, len(files))
-    done: list[Prepared] = []
-    with ExitStack() as stack:
-        if workers > 1:
-            pool = stack.enter_context(_processes(workers))
-            # Not `map`, which cancels calls: Python 3.11 fails for those of killed
-            # processes.
-            calls = []
-            for index, file in enumerate(files):
-                calls.append(pool.submit(prepare_one, file, index))
-            prepared: Iterable[Prepared] = (call.result() for call in calls)
-        else:
-            prepared = map(prepare_one, files, range(len(files)))
-        for one in prepared:
-            done.append(one)
-            if progress is not None:
-                progress(len(done), len(files))
-    return done
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[Executor]:
-    """Processes that end with this one, and at an error, such as that of Ctrl-C."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, context, initializer=_begin_process) as pool:
-        try:
-            yield pool
-        except BaseException as error:
-            for process in multiprocessing.active_children():
-                process.kill()
-            if not isinstance(error, BrokenProcessPool):
-                raise
-            problem = "a worker process was killed (out of memory?)"
-            hint = "repeat the command with fewer --workers"
-            raise InputError(problem, hint=hint) from None
-
-
-def _begin_process() -> None:
-    # Ctrl-C reaches all processes of a terminal. The first of them ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    exit_with_starter()
-
-
-def _prepare_file(job: _Job, file: Path, index: int) -> Prepared:
-    """Write the files of both splits. The number keeps equal names apart."""
-    folding = Folding(job.marks)
-    lines = _plain_lines(read_lines(file, job.table), folding)
-    name = f"{index:04d}.{file.name.split('.')[0]}.txt.gz"
-    outputs = {split: job.folder / f"{split}.{name}" for split in SPLITS}
-    sentences = _sentences(lines, job.language, wrapped=job.wrapped)
-    written = write_splits(sentences, outputs, index, job.heldout)
-    if not any(split.sentences for split in written.values()):
-        raise InputError("expected text, got none", file=file)
-    marks = dict(folding.found)
-    return Prepared(file.name, written[TRAIN], written[HELDOUT], marks)
-
-
-def _plain_lines(lines: Iterable[Line], folding: Folding) -> Iterator[Line]:
-    for line in lines:
-        [text] = folding([line.text])
-        yield line._replace(text=text)
-
-
-def _sentences(
-    lines: Iterable[Line], language: str | None, *, wrapped: bool
-) -> Iterator[ParagraphSentence]:
-    """The sentences by spaCy's rules for a language; without one, the lines."""
-    if language is not None:
-        split = sentence_splitter(language)
-        yield from sentences_of_paragraphs(lines, split, wrapped=wrapped)
+def _texts(
+    file: Path, column: str, separator: str | None, quoting: Quoting
+) -> Iterator[Iterable[str]]:
+    """The lines of each text: those of a file of text, or of each row of a table."""
+    if table_kind(file) is None:
+        yield (line for _, line in open_text(file, longest=None))
         return
-    split_line = SplitAtBlanks("--language splits raw text")
-    yield from sentences_of_lines(lines, split_line)
-    split_line.end_of_text()
+    for row in read_table(file, column, separator=separator, quoting=quoting):
+        if not isinstance(row.text, str):
+            problem = f"expected a text in {column!r}, got a list of words"
+            raise InputError(problem, file=file, line=row.line)
+        yield row.text.splitlines()
+
+
+def _lines_as_sentences(texts: Iterable[Iterable[str]]) -> Iterator[Sentence]:
+    """The lines that have words, each a paragraph; words are between blanks."""
+    split = SplitAtBlanks("--language splits raw text")
+    number = 0
+    for lines in texts:
+        for line in lines:
+            words = split(line)
+            if words:
+                yield number, words
+                number += 1
+    split.end_of_text()
+
+
+def _paragraphs(texts: Iterable[Iterable[str]], wrapped: bool) -> Iterator[str]:
+    """The lines that are not blank, those of a wrapped paragraph in one."""
+    for lines in texts:
+        for is_text, paragraph in groupby(map(str.strip, lines), key=bool):
+            if is_text and wrapped:
+                yield " ".join(paragraph)
+            elif is_text:
+                yield from paragraph
+
+
+def _split_paragraphs(
+    paragraphs: Iterable[str], split: Callable[[str], Iterator[Sentence]]
+) -> Iterator[Sentence]:
+    """The sentences; a long paragraph has several numbers."""
+    number = -1
+    for paragraph in paragraphs:
+        first = number + 1
+        for offset, words in split(paragraph):
+            number = first + offset // _PARAGRAPH
+            yield number, words
+
+
+def _sentence_splitter(language: str) -> Callable[[str], Iterator[Sentence]]:
+    """
+    spaCy's rules for a language: the sentences of a text, with the offsets at which
+    they begin.
+    """
+    nlp = sentence_pipeline(language)
+
+    def split(text: str) -> Iterator[Sentence]:
+        for sentence in nlp(text).sents:
+            words = []
+            for token in sentence:
+                words += token.text.split()
+            yield sentence.start_char, words
+
+    return split
+
+
+def _write(
+    sentences: Iterable[Sentence],
+    folder: Path,
+    name: str,
+    file: Path,
+    index: int,
+    heldout: int,
+) -> list[Prepared]:
+    """
+    Write the sentences of a file to those of both splits, of which an empty one is not
+    made.
+    """
+    found: dict[str, Prepared] = {}
+    outputs = {}
+    with ExitStack() as stack:
+        for paragraph, words in sentences:
+            if not words:
+                continue
+            split = TRAIN
+            # The index counts, so that some of many short files are held out.
+            if heldout > 0 and (index + paragraph // BLOCK) % heldout == 1:
+                split = HELDOUT
+            if split not in outputs:
+                aside = stack.enter_context(atomic_write(folder / f"{split}.{name}"))
+                raw = stack.enter_context(aside.open("wb"))
+                # Without a name and a time in its header.
+                packed = GzipFile("", "wb", 4, raw, mtime=0)
+                outputs[split] = stack.enter_context(packed)
+                found[split] = Prepared(str(file), split, 0, 0)
+            outputs[split].write(" ".join(words).encode() + b"\n")
+            before = found[split]
+            found[split] = before._replace(
+                sentences=before.sentences + 1, words=before.words + len(words)
+            )
+    if not found:
+        raise InputError("expected text, got none", file=file)
+    return list(found.values())
