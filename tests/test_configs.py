@@ -18,7 +18,6 @@ from allennlp.commands.train import TrainModel
 
 from elmo_tasks import resources
 from elmo_tasks.cli.check import check_config
-from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import read_config
 from tests.elmo.sources.transformer_samples import write_transformer
 from tests.pretraining import toy
@@ -143,14 +142,15 @@ def test_a_key_puts_a_transformer_in_the_place_of_the_bilm(
     assert math.isfinite(training_loss(built))
 
 
-@pytest.mark.parametrize("scale", resources.SCALES)
-@pytest.mark.parametrize("name", TASKS)
-def test_elmo_config_is_the_base_config_with_elmo(
-    name: str, scale: str, configs: Path
-) -> None:
-    folder = resources.scale_folder(configs, scale)
-    base = read_config(folder / f"{name}.jsonnet").as_dict(quiet=True)
-    with_elmo = read_config(folder / f"{name}_elmo.jsonnet").as_dict(quiet=True)
+WITH_ELMO = [file.relative_to(FOLDER) for file in FOLDER.rglob("*_elmo.jsonnet")]
+
+
+@pytest.mark.parametrize("name", sorted(WITH_ELMO), ids=str)
+def test_elmo_config_is_the_base_config_with_elmo(name: Path, configs: Path) -> None:
+    file = configs / name
+    base = file.with_name(file.name.replace("_elmo", ""))
+    base = read_config(base).as_dict(quiet=True)
+    with_elmo = read_config(file).as_dict(quiet=True)
     elmo = with_elmo["model"].pop("elmo")
     assert with_elmo == base
     assert "/bilm/" in elmo["weight_file"]

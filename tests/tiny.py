@@ -115,8 +115,11 @@ def write_data_root(root: Path) -> Path:
     words = "<S>\n</S>\n<UNK>\nthe\ncook\nbakes\n.\n"
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
     for task, sample in SAMPLES.items():
-        file = f"{ROOT}/training_config/paper/{task}.jsonnet"
-        config = json.loads(evaluate_file(file, ext_vars={DATA_VARIABLE: str(root)}))
+        file = root / f"training_config/paper/{task}.jsonnet"
+        if not file.exists():
+            file = root / f"training_config/{task}.jsonnet"
+        variables = {DATA_VARIABLE: str(root)}
+        config = json.loads(evaluate_file(str(file), ext_vars=variables))
         for split in ("train", "validation"):
             target = Path(config[f"{split}_data_path"])
             if not target.suffix:

@@ -26,9 +26,7 @@ TASKS = _tasks()
 
 def task_of(predictor: Any) -> Task | None:
     """The task of a predictor, `None` for a predictor of another package."""
-    from allennlp.predictors import Predictor
-
-    for name, task in TASKS.items():
-        if type(predictor) is Predictor.by_name(f"elmo_tasks_{name}"):
+    for task in TASKS.values():
+        if type(predictor) is task.predictor:
             return task
     return None

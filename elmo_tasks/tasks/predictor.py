@@ -14,7 +14,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.tasks.inputs import Input, SentenceInput, read_input
+from elmo_tasks.tasks.inputs import Input, Output, SentenceInput, read_input
 from elmo_tasks.tasks.reader import LanguageReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
@@ -23,7 +23,7 @@ _ID = "id"
 
 class JsonLinesPredictor(Predictor):
     """
-    A predictor that takes one JSON object per line. A subclass says what it `takes`,
+    A predictor that takes one JSON object per line. A subclass says what it `takes` and `returns`,
     names the fields with the gold answers, which the model does not get, and may change
     the model's output.
 
@@ -32,6 +32,9 @@ class JsonLinesPredictor(Predictor):
 
     takes: type[Input] = Input
     """The form of an input."""
+
+    returns: type[Output] = Output
+    """The form of an output, as the description of the HTTP interface has it."""
 
     gold_fields: tuple[str, ...] = ()
     """

@@ -5,12 +5,12 @@ tests know of it.
 
 import json
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-if TYPE_CHECKING:  # pydantic, which most commands do not need
+if TYPE_CHECKING:  # which most commands do not need
     from elmo_tasks.tasks.inputs import Input, Output
+    from elmo_tasks.tasks.predictor import JsonLinesPredictor
 
 
 class Example(NamedTuple):
@@ -40,9 +40,8 @@ class Page(NamedTuple):
 @dataclass(frozen=True)
 class Task:
     """
-    A task. Its package contains the modules that the plugin imports, an `examples.json`
-    with inputs for the predictor and their gold answers, and `io.py`, which defines
-    what the predictor `TAKES` and `RETURNS`.
+    A task. Its package contains the modules that the plugin imports, and an
+    `examples.json` with inputs for the predictor and their gold answers.
 
     # Parameters
 
@@ -52,6 +51,7 @@ class Task:
     - `title`, `metric`: the task and its score, as tables name them, the paper's Table 1
       included.
     - `sample`: a file of a few instances below `fixtures/`.
+    - `paper`: whether it is one of the paper's six, with configs at all scales.
     - `has_gold`: true if the examples' gold answers fit every model of the task; false
       if each model has its own labels.
     - `spacy`: the unit for which the spaCy component predicts, a sentence or a
@@ -64,6 +64,7 @@ class Task:
     metric: str
     sample: str
     page: Page
+    paper: bool = False
     has_gold: bool = True
     spacy: Literal["sentence", "document"] | None = None
 
@@ -87,16 +88,22 @@ class Task:
         return labels
 
     @property
+    def predictor(self) -> "type[JsonLinesPredictor]":
+        """The class of its predictor, which the plugin has registered."""
+        from allennlp.predictors import Predictor
+
+        found: type[JsonLinesPredictor] = Predictor.by_name(f"elmo_tasks_{self.name}")
+        return found
+
+    @property
     def input(self) -> "type[Input]":
         """What the predictor takes; its fields are also the page's form."""
-        found: type[Input] = import_module(f"{self.package}.io").TAKES
-        return found
+        return self.predictor.takes
 
     @property
     def output(self) -> "type[Output]":
         """What the predictor returns."""
-        found: type[Output] = import_module(f"{self.package}.io").RETURNS
-        return found
+        return self.predictor.returns
 
 
 def _add_labels(value: Any, labels: set[str]) -> None:

@@ -11,15 +11,12 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 
-from elmo_tasks.experiments.published import published
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks import TASKS
 from tests.docs.test_examples import FENCE
 from tests.tiny import ROOT
 
-ELMO = [
-    f"{task.name}_elmo" for task in TASKS.values() if task.title in published("Table 1")
-]
+ELMO = [f"{task.name}_elmo" for task in TASKS.values() if task.paper]
 ROW = re.compile(
     r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|",
     re.MULTILINE,

@@ -1,11 +1,14 @@
 """The records of tasks fit the page and the predictors."""
 
+import re
+
 import pytest
 from allennlp.predictors import Predictor
 from allennlp.training.metrics import Metric
 
 from elmo_tasks.experiments.published import published
-from elmo_tasks.tasks import TASKS
+from elmo_tasks.resources import SCALES, configs_root, scale_folder
+from elmo_tasks.tasks import PACKAGES, TASKS
 from elmo_tasks.tasks.inputs import read_input
 from tests.tiny import ROOT
 
@@ -26,8 +29,24 @@ def test_the_page_and_the_predictor_take_the_input_of_the_record(task: str) -> N
 
 
 def test_titles_are_the_names_of_the_paper() -> None:
-    titles = [task.title for task in TASKS.values() if task.name != "tagger"]
+    titles = [task.title for task in TASKS.values() if task.paper]
     assert titles == list(published("Table 1"))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_papers_tasks_have_configs_at_all_scales(scale: str) -> None:
+    folder = scale_folder(configs_root(), scale)
+    for task in TASKS.values():
+        if task.paper:
+            assert (folder / f"{task.name}.jsonnet").exists()
+            assert (folder / f"{task.name}_elmo.jsonnet").exists()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_tasks_do_not_import_each_other(package: str) -> None:
+    for file in (ROOT / "elmo_tasks/tasks" / package).rglob("*.py"):
+        named = re.findall(r"elmo_tasks\.tasks\.(\w+)", file.read_text("utf-8"))
+        assert {package}.issuperset({*named} & {*PACKAGES}), file
 
 
 def test_metrics_are_those_of_all_processes() -> None:

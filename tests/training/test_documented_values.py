@@ -26,6 +26,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import SETTINGS
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import annotations
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
@@ -44,10 +45,7 @@ OF_ALLENNLP = {
 }
 """Arguments that AllenNLP passes, which no config sets."""
 
-CONFIGS = (
-    *("coref_elmo", "ner_elmo", "snli_elmo", "squad_elmo", "srl_elmo", "sst_elmo"),
-    *("tagger_elmo", "bilm", "bilm_finetune"),
-)
+CONFIGS = [*(f"{task}_elmo" for task in TASKS), "bilm", "bilm_finetune"]
 SMALL: dict[str, Any] = {"trainer.num_epochs": 1}
 OF_CONFIG: dict[str, dict[str, Any]] = {
     "bilm": toy.overrides() | {"trainer.num_epochs": 1},

@@ -315,6 +315,7 @@ def _tasks() -> str:
             "name": task.name,
             "row_label": task.title,
             "metric": task.metric,
+            "paper": task.paper,
             "test": files[2].name if len(files) > 2 else None,
         }
         records.append(record)

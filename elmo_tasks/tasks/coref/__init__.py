@@ -11,6 +11,7 @@ TASKS = (
         name="coref",
         title="Coref",
         metric="f1",
+        paper=True,
         sample="coref/stories.gold_conll",
         page=Page(
             "Coreference",

@@ -30,7 +30,3 @@ class CorefOutput(Output):
 
     sentences: Sentences
     clusters: Clusters
-
-
-TAKES = CorefInput
-RETURNS = CorefOutput

@@ -11,7 +11,7 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import sentence_pipeline
-from elmo_tasks.tasks.coref.io import CorefInput
+from elmo_tasks.tasks.coref.io import CorefInput, CorefOutput
 from elmo_tasks.tasks.coref.reader import GENRES, UNKNOWN_GENRE
 from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, TokenizedText, metadata_of
@@ -36,6 +36,7 @@ class CorefPredictor(JsonLinesPredictor):
     """
 
     takes = CorefInput
+    returns = CorefOutput
 
     def __init__(
         self, model: Model, dataset_reader: DatasetReader, frozen: bool = True

@@ -10,6 +10,7 @@ TASKS = (
         name="snli",
         title="SNLI",
         metric="accuracy",
+        paper=True,
         sample="snli/snli_1.0_train.jsonl",
         page=Page(
             "Entailment",

@@ -31,7 +31,3 @@ class SnliOutput(Output):
     hypothesis: Words
     premise_attention: Attention
     hypothesis_attention: Attention
-
-
-TAKES = SnliInput
-RETURNS = SnliOutput

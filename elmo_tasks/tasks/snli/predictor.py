@@ -9,7 +9,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.tasks.predictor import PairPredictor, with_label
-from elmo_tasks.tasks.snli.io import SnliInput
+from elmo_tasks.tasks.snli.io import SnliInput, SnliOutput
 
 
 @Predictor.register("elmo_tasks_snli")
@@ -25,6 +25,7 @@ class SnliPredictor(PairPredictor):
     """
 
     takes = SnliInput
+    returns = SnliOutput
     gold_fields = ("label",)
 
     @overrides

@@ -11,6 +11,7 @@ TASKS = (
         name="squad",
         title="SQuAD",
         metric="f1",
+        paper=True,
         sample="squad/train-v1.1.json",
         page=Page(
             "Questions",

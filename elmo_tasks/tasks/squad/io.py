@@ -35,7 +35,3 @@ class SquadOutput(Answer, Output):
     n_best: Annotated[
         list[Answer], Field(min_length=1, description="The best answers, best first.")
     ]
-
-
-TAKES = SquadInput
-RETURNS = SquadOutput

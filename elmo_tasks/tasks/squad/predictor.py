@@ -10,7 +10,7 @@ from overrides import overrides
 
 from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
-from elmo_tasks.tasks.squad.io import SquadInput
+from elmo_tasks.tasks.squad.io import SquadInput, SquadOutput
 
 
 @Predictor.register("elmo_tasks_squad")
@@ -28,6 +28,7 @@ class SquadPredictor(JsonLinesPredictor):
     """
 
     takes = SquadInput
+    returns = SquadOutput
     gold_fields = ("span_start", "span_end")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:

@@ -11,6 +11,7 @@ TASKS = (
         name="srl",
         title="SRL",
         metric="f1",
+        paper=True,
         sample="srl/tale.v4_gold_conll",
         page=Page(
             "Roles",

@@ -46,7 +46,3 @@ class SrlOutput(Output):
 
     tokens: Words
     frames: list[Frame]
-
-
-TAKES = SrlInput
-RETURNS = SrlOutput

@@ -10,7 +10,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
-from elmo_tasks.tasks.srl.io import SrlInput
+from elmo_tasks.tasks.srl.io import SrlInput, SrlOutput
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
@@ -38,6 +38,7 @@ class SrlPredictor(SentencePredictor):
     """
 
     takes = SrlInput
+    returns = SrlOutput
     gold_fields = ("tags",)
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:

@@ -11,6 +11,7 @@ TASKS = (
         name="sst",
         title="SST-5",
         metric="accuracy",
+        paper=True,
         sample="sst/trees.txt",
         page=Page(
             "Sentiment",

@@ -13,7 +13,3 @@ class SstOutput(Output):
     tokens: Words
     label: str
     probabilities: dict[str, Probability]
-
-
-TAKES = SstInput
-RETURNS = SstOutput

@@ -9,7 +9,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.annotation.trees import NAMES
 from elmo_tasks.tasks.predictor import SentencePredictor, with_label
-from elmo_tasks.tasks.sst.io import SstInput
+from elmo_tasks.tasks.sst.io import SstInput, SstOutput
 
 
 @Predictor.register("elmo_tasks_sst")
@@ -27,6 +27,7 @@ class SstPredictor(SentencePredictor):
     """
 
     takes = SstInput
+    returns = SstOutput
     gold_fields = ("label",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:

@@ -11,6 +11,7 @@ TASKS = (
         name="ner",
         title="NER",
         metric="f1",
+        paper=True,
         sample="ner/eng.bio",
         page=Page(
             "Entities",

@@ -30,7 +30,3 @@ class TaggerOutput(Output):
     entities: Annotated[
         list[Entity], Field(description="If the tags encode spans.")
     ] = []
-
-
-TAKES = TaggerInput
-RETURNS = TaggerOutput

@@ -11,7 +11,7 @@ from overrides import overrides
 from elmo_tasks.formats.annotation.spans import OUTSIDE, spans_from_tags
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.reader import LABEL_NAMESPACE, SpanReader
-from elmo_tasks.tasks.tagging.io import TaggerInput
+from elmo_tasks.tasks.tagging.io import TaggerInput, TaggerOutput
 from elmo_tasks.tasks.tagging.reader import as_trained
 
 
@@ -33,6 +33,7 @@ class TaggerPredictor(SentencePredictor):
     """
 
     takes = TaggerInput
+    returns = TaggerOutput
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
