@@ -1,6 +1,6 @@
 """
 Two classes of sentiment by logistic regression: TF-IDF of words, and the mean of the
-word vectors and of ELMo's. docs/results/sentiment.md has the numbers.
+word vectors and of ELMo's. benchmarks/README.md has the numbers.
 
     python benchmarks/sentence_baselines.py $ELMO_TASKS_DATA/sst
 """

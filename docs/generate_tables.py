@@ -54,7 +54,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "results"
-PAGES = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *FOLDER.glob("*.md")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "benchmarks" / "README.md",
+    *ROOT.glob("docs/*.md"),
+    *FOLDER.glob("*.md"),
+]
 SOURCE = FOLDER / "tables.txt"
 SENTENCES = FOLDER / "sentences.txt"
 PUBLISHED = ROOT / "training_config" / "tables" / "published.json"

@@ -12,11 +12,13 @@ from docs import generate_tables
 from docs.generate_tables import raw_rows, runs
 from elmo_tasks.experiments.tables.table import choose_rows, read_table
 from elmo_tasks.resources import DATA_VARIABLE
+from tests.docs.test_examples import path_of
 from tests.tiny import ROOT
 
 DOCS = ROOT / "docs"
 FOLDER = DOCS / "results"
-PAGES = sorted(FOLDER.glob("*.md"))
+PAGES = [DOCS / "RESULTS.md", ROOT / "benchmarks/README.md", *FOLDER.glob("*.md")]
+TABLES = sorted(FOLDER.glob("*.jsonnet"))
 JSONNET = re.compile(r"^```jsonnet\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE_DOCUMENT = re.compile(
     r"^cat > (\S+) <<'EOF'\n(.*?)^EOF$", re.MULTILINE | re.DOTALL
@@ -24,7 +26,7 @@ HERE_DOCUMENT = re.compile(
 OPTIONS = argparse.ArgumentParser()
 OPTIONS.add_argument("--scale", default="mini")
 OPTIONS.add_argument("--rows", nargs="*", default=[])
-ABLATE = re.compile(r"elmo-tasks ablate ([\w.]+)([^`\n]*)")
+ABLATE = re.compile(r"elmo-tasks\s+ablate\s+([\w./-]+)([^`\n]*)")
 
 
 def files_of_runs() -> list[str]:
@@ -57,15 +59,23 @@ def test_raw_rows_have_no_paths_of_a_machine() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [DOCS / "RESULTS.md", *PAGES], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("file", TABLES, ids=path_of)
+def test_tables_beside_the_raw_rows(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
+    assert read_table(file, "small").rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=path_of)
 def test_a_command_names_a_table_and_its_rows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(DATA_VARIABLE, "/corpora")
     text = page.read_text("utf-8")
-    (tmp_path / "training_config").symlink_to(ROOT / "training_config")
+    for name in ("training_config", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
     for name, table in HERE_DOCUMENT.findall(text):
         (tmp_path / name).write_text(table)
     for number, block in enumerate(JSONNET.findall(text)):
@@ -77,5 +87,6 @@ def test_a_command_names_a_table_and_its_rows(
         file = tmp_path / name
         if not name.endswith(".jsonnet"):
             file = tmp_path / f"training_config/tables/{name}.jsonnet"
+            assert file.is_file(), name
         if file.is_file():  # other files are the blocks above
             assert choose_rows(read_table(file, given.scale), given.rows)
