@@ -1,4 +1,4 @@
-// SNLI on the synthetic corpus (600 pairs): 64 units, 20 epochs. Why it differs: docs/FIDELITY.md.
+// SNLI on the synthetic corpus (600 pairs): 64 units, 20 epochs. Why it differs: docs/PAPER.md.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/snli.jsonnet') {

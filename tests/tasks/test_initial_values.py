@@ -1,5 +1,5 @@
 """
-How each parameter of the models at scale `paper` starts (docs/FIDELITY.md, "Initial
+How each parameter of the models at scale `paper` starts (docs/PAPER.md, "Initial
 values"). Uniform and normal values are compared with their distribution by a
 Kolmogorov-Smirnov test, so that another bound or deviation is noticed.
 """

@@ -101,7 +101,7 @@ DROPOUT: dict[str, Places] = {
     "tagger": LAYERS,
     "tagger_elmo": LAYERS,
 }
-"""See docs/FIDELITY.md."""
+"""See docs/PAPER.md."""
 
 FIXED: dict[str, list[str]] = {
     "squad": ["tokens.weight"],

@@ -1,4 +1,4 @@
-// Fine-tuning of the biLM on a task's text, here SNLI's: section 3.4, appendix A.1, Table 7. Departures: docs/FIDELITY.md.
+// Fine-tuning of the biLM on a task's text, here SNLI's: section 3.4, appendix A.1, Table 7. Departures: docs/PAPER.md.
 // Expected perplexity before and after: 72.1 and 16.8. An hour on a GPU. Other tasks, other biLMs: docs/PRETRAIN.md.
 // Command: elmo-tasks train training_config/paper/bilm_finetune.jsonnet -s out/tuned
 //   writes out/tuned/perplexities.json, and out/tuned/exported for a task's `model.elmo`.

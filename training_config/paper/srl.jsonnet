@@ -1,4 +1,4 @@
-// Semantic roles without ELMo: appendix A.5, He et al. (2017); CoNLL-2012. Departures: docs/FIDELITY.md.
+// Semantic roles without ELMo: appendix A.5, He et al. (2017); CoNLL-2012. Departures: docs/PAPER.md.
 // Expected F1: 81.4 (test), 81.6 (dev). Some days on a GPU.
 // Command: elmo-tasks train training_config/paper/srl.jsonnet -s out/srl
 local data = std.extVar('ELMO_TASKS_DATA');

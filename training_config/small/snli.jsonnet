@@ -1,4 +1,4 @@
-// SNLI on 13,100 pairs, to early stopping. What differs and why: docs/FIDELITY.md.
+// SNLI on 13,100 pairs, to early stopping. What differs and why: docs/PAPER.md.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/snli.jsonnet') {

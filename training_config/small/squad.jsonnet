@@ -1,4 +1,4 @@
-// SQuAD on 8,149 questions, to early stopping. What differs and why: docs/FIDELITY.md.
+// SQuAD on 8,149 questions, to early stopping. What differs and why: docs/PAPER.md.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/squad.jsonnet') {

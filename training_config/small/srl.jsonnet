@@ -1,4 +1,4 @@
-// Semantic roles on the English Web Treebank, to early stopping. What differs: docs/FIDELITY.md.
+// Semantic roles on the English Web Treebank, to early stopping. What differs: docs/PAPER.md.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/srl.jsonnet') {
