@@ -60,7 +60,7 @@ def right(name: str, train: Any, dev: Any, elmo: Elmo) -> tuple[np.ndarray, floa
         features = [[" ".join(words) for words in text] for text in texts]
     else:
         layer = 0 if name.endswith("0") else "average"
-        features = [elmo.embed_sentences(text, layers=layer) for text in texts]
+        features = [elmo.encode(text, layers=layer) for text in texts]
     found = fitted(steps, features[0], train[1])
     strength = found.best_params_["logisticregression__C"]
     return found.predict(features[1]) == dev[1], strength

@@ -15,8 +15,8 @@ package.
 | S | spans |
 | K | antecedents of a span |
 
-`Elmo`, `ElmoEmbedder` and `WordSurprisal` are imported when they are first used:
-importing the package itself takes no time.
+The public names are imported when they are first used: importing the package itself
+takes no time.
 """
 
 from importlib import import_module
@@ -26,15 +26,26 @@ from elmo_tasks.system.version import __version__
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.sentence_embedder import Elmo
+    from elmo_tasks.errors import InputError
     from elmo_tasks.integrations.allennlp import ElmoEmbedder
+    from elmo_tasks.integrations.trained import load
     from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 
-__all__ = ["Elmo", "ElmoEmbedder", "WordSurprisal", "__version__"]
+__all__ = [
+    "Elmo",
+    "ElmoEmbedder",
+    "InputError",
+    "WordSurprisal",
+    "__version__",
+    "load",
+]
 
 _MODULES = {
     "Elmo": "elmo_tasks.elmo.sentence_embedder",
     "ElmoEmbedder": "elmo_tasks.integrations.allennlp",
+    "InputError": "elmo_tasks.errors",
     "WordSurprisal": "elmo_tasks.pretraining.scores.surprisal",
+    "load": "elmo_tasks.integrations.trained",
 }
 """Where the names are defined that are imported when they are used."""
 
@@ -43,3 +54,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -49,6 +49,10 @@ class InputError(ValueError):
     def __str__(self) -> str:
         return str(self.args[-1])  # AllenNLP inserts text before it
 
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show: one line, as the command line does."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 def shown(value: Any) -> str:
     """The `repr` of a value in one line, truncated to 60 characters."""

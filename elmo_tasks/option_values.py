@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, with_config
-from typing_extensions import TypedDict
+from pydantic import AfterValidator, Field
 
 from elmo_tasks.settings import Count, Integer, Settings, Size, Wrong, checked
 
@@ -101,13 +100,3 @@ class BatchSizes(Settings):
     def of_windows(self) -> dict[str, int]:
         """The sizes on which vectors depend by more than rounding."""
         return {"max_length": self.max_length, "overlap": self.overlap}
-
-
-@with_config(ConfigDict(extra="forbid", strict=True))
-class Sizes(TypedDict, total=False):
-    """The fields of `BatchSizes`, as keywords."""
-
-    max_length: Size
-    overlap: Count
-    batch_size: Size
-    max_tokens: Size

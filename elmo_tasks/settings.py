@@ -41,7 +41,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError, nearest, shown
 
 LARGEST = 2**31 - 1
 """
@@ -317,11 +317,20 @@ def checked(function: Function) -> Function:
 
 
 def _arguments(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by their names. Raises `TypeError` as a call does."""
+    """
+    The arguments of a call by their names. Raises `TypeError` as a call does, with the
+    names that are most like unknown ones.
+    """
+    signature = inspect.signature(function)
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
     except TypeError as error:  # without the function's name, which Python gives
-        raise TypeError(f"{function.__qualname__}() {error}") from None
+        problem = f"{function.__qualname__}() {error}"
+        for name in kwargs:
+            near = nearest(name, signature.parameters)
+            if near is not None and name not in signature.parameters:
+                problem += f"; did you mean {near}?"
+        raise TypeError(problem) from None
     return bound.arguments | kwargs
 
 

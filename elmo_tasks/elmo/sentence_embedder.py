@@ -4,10 +4,10 @@ libraries use.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional, Unpack, overload
+from typing import Any, Literal, NamedTuple, Optional, overload
 
 import numpy as np
 import torch
@@ -36,8 +36,8 @@ from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
-from elmo_tasks.option_values import BatchSizes, Sizes
-from elmo_tasks.settings import PathLike, Positive, checked
+from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.settings import Count, PathLike, Positive, Size, checked
 
 
 class ElmoOutput(NamedTuple):
@@ -52,13 +52,18 @@ class Elmo:
     Vectors of sentences, from the frozen layers of a biLM or another source. Unpickling
     opens the biLM's files again.
 
+    >>> elmo = Elmo.from_pretrained()
+    >>> vectors = elmo.embed("They watched the play.")
+    >>> vectors.shape  # [L+1, T, 2P]: three layers, five words
+    (3, 5, 320)
+
     # Parameters
 
     - `layers`: the source, with state `reset`. For trained mixes and `write`, it must
       have been opened from files.
     - `tokenizer`: how texts are split into words, see `Tokenizer`, by default by the
       basic rule; methods can override it. A list is words, and is not split.
-    - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
+    - `max_length`, `overlap`, `batch_size`, `max_tokens`: see `BatchSizes`.
     """
 
     @checked
@@ -67,12 +72,20 @@ class Elmo:
         layers: Layers,
         *,
         tokenizer: Tokenizer = BASIC,
-        **sizes: Unpack[Sizes],
+        max_length: Size = 512,
+        overlap: Count = 128,
+        batch_size: Size = 64,
+        max_tokens: Size = 4096,
     ) -> None:
         self.layers = layers
         if isinstance(layers.source, BiLM):
             layers.source.cache_word_vectors()
-        self.sizes = BatchSizes(**sizes)
+        self.sizes = BatchSizes(
+            max_length=max_length,
+            overlap=overlap,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+        )
         self.tokenizer = tokenizer
         self._splitter = Splitter(tokenizer)
         self._choices = LayerChoices(layers)
@@ -90,7 +103,10 @@ class Elmo:
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,
         offline: bool = False,
-        **sizes: Unpack[Sizes],
+        max_length: Size = 512,
+        overlap: Count = 128,
+        batch_size: Size = 64,
+        max_tokens: Size = 4096,
     ) -> "Elmo":
         """
         Open the bundled biLM, or another model by its name, as `--model` does: one that
@@ -98,11 +114,21 @@ class Elmo:
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
         `options.json+weights.hdf5`; see `models/files.py`. The other arguments and the
         errors are those of `from_files`.
+
+        >>> Elmo.from_pretrained(device="cpu", batch_size=32).dimension
+        320
         """
         chosen = {"model": model, "precision": precision, "offline": offline}
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
         layers = _opened(SourceSettings.of(chosen), cache, device)
-        return cls(layers, tokenizer=tokenizer, **sizes)
+        return cls(
+            layers,
+            tokenizer=tokenizer,
+            max_length=max_length,
+            overlap=overlap,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+        )
 
     @classmethod
     @checked
@@ -117,7 +143,10 @@ class Elmo:
         cache_dir: Optional[PathLike] = None,
         cache_limit_gb: Optional[Positive] = None,
         offline: bool = False,
-        **sizes: Unpack[Sizes],
+        max_length: Size = 512,
+        overlap: Count = 128,
+        batch_size: Size = 64,
+        max_tokens: Size = 4096,
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; by default the bundled one.
@@ -133,7 +162,9 @@ class Elmo:
           plus nine tenths of the free disk.
         - `offline`: if true, nothing is downloaded: what is not on this machine is an
           error.
-        - `tokenizer`, `sizes`: those of `Elmo`.
+        - The others are those of `Elmo`.
+
+        >>> elmo = Elmo.from_files("options.json", "weights.hdf5")  # doctest: +SKIP
         """
         chosen = {
             "options_file": options_file,
@@ -143,7 +174,14 @@ class Elmo:
         }
         cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
         layers = _opened(SourceSettings.of(chosen), cache, device)
-        return cls(layers, tokenizer=tokenizer, **sizes)
+        return cls(
+            layers,
+            tokenizer=tokenizer,
+            max_length=max_length,
+            overlap=overlap,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+        )
 
     @checked
     def save_pretrained(
@@ -170,6 +208,9 @@ class Elmo:
 
         Raises `InputError` if the files have changed since they were opened, or the
         folder cannot be written, or has another model.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> elmo.save_pretrained("copy", language="en")  # doctest: +SKIP
         """
         target = Path(folder)
         about = CardSettings(**card)
@@ -192,6 +233,24 @@ class Elmo:
         return self.layers.device
 
     @checked
+    def to(self, device: str | int | torch.device | None) -> "Elmo":
+        """
+        Move the model to a device, as `from_files` names it, and return it.
+
+        >>> Elmo.from_pretrained().to("cpu").device
+        device(type='cpu')
+        """
+        self.layers.to(opened_device(device))
+        if isinstance(self.layers.source, BiLM):
+            self.layers.source.cache_word_vectors()
+        return self
+
+    def _sizes_of(self, batch_size: int | None) -> BatchSizes:
+        if batch_size is None:
+            return self.sizes
+        return replace(self.sizes, batch_size=batch_size)
+
+    @checked
     @torch.no_grad()
     def __call__(
         self,
@@ -212,6 +271,10 @@ class Elmo:
         The model is frozen: the vectors are constants, through which no gradient goes
         to the biLM or a trained mix. For weights of the layers that learn, give them to
         a `ScalarMix(elmo.n_layers)`.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> elmo(["She heard it.", "It ended."]).vectors.shape  # [L+1, B, T, 2P]
+        torch.Size([3, 2, 4, 320])
         """
         model = self.vector_model(layers)
         if isinstance(sentences, Tensor):
@@ -225,6 +288,30 @@ class Elmo:
         return ElmoOutput(vectors, output.mask)
 
     @overload
+    def embed(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[False] = ...,
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
+    ) -> NDArray[np.float32]: ...
+
+    @overload
+    def embed(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        layers: LayerChoice = ...,
+        tensors: Literal[True],
+        progress: bool = ...,
+        tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
+    ) -> Tensor: ...
+
+    @overload
     def embed(
         self,
         sentences: Sentences,
@@ -233,6 +320,7 @@ class Elmo:
         tensors: Literal[False] = ...,
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> list[NDArray[np.float32]]: ...
 
     @overload
@@ -244,23 +332,31 @@ class Elmo:
         tensors: Literal[True],
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> list[Tensor]: ...
 
     @checked
     def embed(
         self,
-        sentences: Sentences,
+        sentences: str | Sentences,
         *,
         layers: LayerChoice = "all",
         tensors: bool = False,
         progress: bool = False,
         tokenizer: Tokenizer | None = None,
-    ) -> list[Any]:
+        batch_size: Size | None = None,
+    ) -> Any:
         """
         The vectors of N sentences, each a list of words or a text: a list of N float32
-        arrays, or of N tensors with `tensors`. An array has shape [L+1, T, 2P] for all
-        layers, otherwise [T, 2P]. For `layers` see `LayerChoice`. `tokenizer` splits
-        texts into words; by default it is the constructor's. `progress` shows a bar.
+        arrays, or of N tensors with `tensors`; of one text, its array. An array has
+        shape [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers` see
+        `LayerChoice`. `tokenizer` splits texts into words; by default it is the
+        constructor's, as is `batch_size`. `progress` shows a bar.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> heard, _ = elmo.embed([["She", "heard", "it"], "It ended."], layers="top")
+        >>> heard.shape
+        (3, 320)
 
         A column of a DataFrame or of a table of Arrow is a list of sentences. A biLM
         with a vocabulary beside its files reads typographic marks that this lacks as
@@ -270,12 +366,15 @@ class Elmo:
         finite, or memory runs out.
         """
         model = self.vector_model(layers)
-        words = self._splitter.words(sentences, tokenizer)
+        is_one = isinstance(sentences, str)
+        texts = [sentences] if isinstance(sentences, str) else sentences
+        words = self._splitter.words(texts, tokenizer)
         with progress_bar(sum(map(len, words)), visible=progress) as bar:
-            found = arrays_of(model, self.sizes, words, bar.update)
+            found = arrays_of(model, self._sizes_of(batch_size), words, bar.update)
+        vectors: list[Any] = found
         if tensors:
-            return [torch.from_numpy(array) for array in found]
-        return found
+            vectors = [torch.from_numpy(array) for array in found]
+        return vectors[0] if is_one else vectors
 
     @overload
     def iter_embed(
@@ -285,6 +384,7 @@ class Elmo:
         layers: LayerChoice = ...,
         tensors: Literal[False] = ...,
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> Iterator[NDArray[np.float32]]: ...
 
     @overload
@@ -295,6 +395,7 @@ class Elmo:
         layers: LayerChoice = ...,
         tensors: Literal[True],
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> Iterator[Tensor]: ...
 
     @checked
@@ -305,6 +406,7 @@ class Elmo:
         layers: LayerChoice = "all",
         tensors: bool = False,
         tokenizer: Tokenizer | None = None,
+        batch_size: Size | None = None,
     ) -> Iterator[Any]:
         """
         As `embed`, for a stream of sentences: an iterator of their vectors, in the same
@@ -314,66 +416,93 @@ class Elmo:
 
         Invalid arguments raise `InputError` at once, an invalid sentence when its block
         is read.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> for vectors in elmo.iter_embed(["She heard it.", "It ended."]):
+        ...     print(vectors.shape)
+        (3, 4, 320)
+        (3, 3, 320)
         """
         model = self.vector_model(layers)
         words = self._splitter.stream(sentences, tokenizer)
-        arrays = stream_of_arrays(model, self.sizes, words)
+        arrays = stream_of_arrays(model, self._sizes_of(batch_size), words)
         return map(torch.from_numpy, arrays) if tensors else arrays
 
     @overload
-    def embed_sentences(
+    def encode(
         self,
-        sentences: Sentences,
+        texts: str | Sentences,
         *,
         pooling: str = ...,
         layers: LayerChoice = ...,
         tensors: Literal[False] = ...,
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> NDArray[np.float32]: ...
 
     @overload
-    def embed_sentences(
+    def encode(
         self,
-        sentences: Sentences,
+        texts: str | Sentences,
         *,
         pooling: str = ...,
         layers: LayerChoice = ...,
         tensors: Literal[True],
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
+        batch_size: Size | None = ...,
     ) -> Tensor: ...
 
     @checked
-    def embed_sentences(
+    def encode(
         self,
-        sentences: Sentences,
+        texts: str | Sentences,
         *,
         pooling: str = "mean",
         layers: LayerChoice = "average",
         tensors: bool = False,
         progress: bool = False,
         tokenizer: Tokenizer | None = None,
+        batch_size: Size | None = None,
     ) -> Any:
         """
         A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers;
-        zero for an empty sentence. `pooling` over the tokens is `mean`, `max`, `first`
-        or `last`; for the rest see `embed`.
+        zero for an empty sentence; of one text, its vector. `pooling` over the tokens
+        is `mean`, `max`, `first` or `last`; for the rest see `embed`.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> elmo.encode(["She heard it.", "It ended."]).shape
+        (2, 320)
+        >>> elmo.encode("She heard it.").shape
+        (320,)
         """
         require_pooling(pooling)
+        is_one = isinstance(texts, str)
         arrays = self.embed(
-            sentences, layers=layers, progress=progress, tokenizer=tokenizer
+            [texts] if isinstance(texts, str) else texts,
+            layers=layers,
+            progress=progress,
+            tokenizer=tokenizer,
+            batch_size=batch_size,
         )
         of_one = self.vector_model(layers).shape(1)
         shape = of_one[:-2] + of_one[-1:]  # without the axis of tokens
-        vectors = pooled(arrays, pooling, shape)
-        return torch.from_numpy(vectors) if tensors else vectors
+        vectors: Any = pooled(arrays, pooling, shape)
+        if tensors:
+            vectors = torch.from_numpy(vectors)
+        return vectors[0] if is_one else vectors
 
     @checked
     def words(
         self, texts: Sentences, *, tokenizer: Tokenizer | None = None
     ) -> list[list[str]]:
-        """The words of each text, as `embed` splits it."""
+        """
+        The words of each text, as `embed` splits it.
+
+        >>> Elmo.from_pretrained().words(["She didn't hear it."])
+        [['She', 'did', "n't", 'hear', 'it', '.']]
+        """
         return self._splitter.words(texts, tokenizer)
 
     @checked
@@ -389,6 +518,10 @@ class Elmo:
         """
         The mean of the vectors of each word's occurrences, float32 [V, D]; see
         `static.mean_vectors`.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> elmo.mean_vectors(["They play.", "It was a play."], ["play"]).shape
+        (1, 320)
         """
         wanted = word_list(words)
         if wanted is None:
@@ -415,6 +548,10 @@ class Elmo:
         `map(elmo.embed_batch, batched=True)` of Hugging Face datasets. The pickle of an
         `Elmo` contains the files' sha256, so the fingerprints of datasets identify the
         biLM.
+
+        >>> found = Elmo.from_pretrained().embed_batch({"tokens": [["She", "heard"]]})
+        >>> found["elmo"][0].shape
+        (2, 320)
         """
         if not isinstance(batch, Mapping):
             raise InputError(f"batch: expected columns by name, got {shown(batch)}")
@@ -440,6 +577,10 @@ class Elmo:
         Write the vectors of lines to an HDF5 file, or with `pooling` a vector for each
         line; see `write_vectors` and, for `stored`, `VectorModel`. The name of the
         tokenizer is recorded as `tokenizer`, unless `settings` has another.
+
+        >>> elmo = Elmo.from_pretrained()
+        >>> with open("in.txt") as lines:  # doctest: +SKIP
+        ...     elmo.write(lines, "out.hdf5", settings={"text": "in.txt"})
         """
         split, name = self._splitter.opened(tokenizer)
         write_vectors(
@@ -453,13 +594,21 @@ class Elmo:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """The files of the source and its options, as files of vectors record them."""
+        """
+        The files of the source and its options, as files of vectors record them.
+
+        >>> Elmo.from_pretrained().provenance()["model"]
+        'bundled'
+        """
         return provenance(self.layers)
 
     def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
         """
         The source with a choice of its layers; `options` are the other arguments of
         `VectorModel`.
+
+        >>> Elmo.from_pretrained().vector_model("top").shape(5)
+        (5, 320)
         """
         return self._choices.model(layers, **options)
 

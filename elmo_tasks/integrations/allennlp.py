@@ -32,6 +32,18 @@ class ElmoEmbedder:
     - `options_file`, `weight_file`: paths or URLs of the official files. By default the
       paper's model, AllenNLP's default, which is downloaded once.
     - `cuda_device`: number of the GPU, or -1 for the CPU.
+
+    >>> from elmo_tasks.resources import embedded_bilm
+    >>> embedder = ElmoEmbedder(*embedded_bilm())
+    >>> embedder.embed_sentence(["She", "heard"]).shape
+    (3, 2, 320)
+    >>> [one.shape for one in embedder.embed_batch([["She"], ["It", "ended"]])]
+    [(3, 1, 320), (3, 2, 320)]
+    >>> len(list(embedder.embed_sentences([["She"], ["It"]], batch_size=1)))
+    2
+    >>> vectors, mask = embedder.batch_to_embeddings([["She"], ["It", "ended"]])
+    >>> mask.tolist()
+    [[True, False], [True, True]]
     """
 
     @checked
@@ -65,5 +77,4 @@ class ElmoEmbedder:
         self, sentences: SkipValidation[Iterable[list[str]]], batch_size: Size = 64
     ) -> Iterator[NDArray[np.float32]]:
         """`embed_batch` for a stream; `batch_size` sentences are computed together."""
-        elmo = Elmo(self.elmo.layers, batch_size=batch_size)
-        return elmo.iter_embed(sentences)
+        return self.elmo.iter_embed(sentences, batch_size=batch_size)

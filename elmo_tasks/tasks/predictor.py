@@ -68,6 +68,13 @@ class JsonLinesPredictor(Predictor):
                 results.append(output)
         return results
 
+    def predict(self, **inputs: Any) -> JsonDict:
+        """
+        The output for one input, such as `predict(sentence="She heard it.")`; see
+        `takes` for its keys, which are those of `elmo-tasks predict`.
+        """
+        return self.predict_json(inputs)
+
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
         """
         What the time and memory of a prediction depend on, by name; here the number of
@@ -171,9 +178,12 @@ class SentencePredictor(JsonLinesPredictor):
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer(_language_of(dataset_reader))
 
-    def predict(self, sentence: str) -> dict[str, Any]:
-        """The output for one sentence of raw text."""
-        return self.predict_json({"sentence": sentence})
+    @overrides
+    def predict(self, sentence: str | None = None, **inputs: Any) -> JsonDict:
+        """The output for one sentence of raw text, or for other keys."""
+        if sentence is not None:
+            inputs["sentence"] = sentence
+        return self.predict_json(inputs)
 
     def read(self, json_dict: JsonDict) -> TokenizedText:
         """Raises `InputError` if it has not either a valid sentence or valid tokens."""

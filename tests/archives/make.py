@@ -16,10 +16,8 @@ from typing import Any
 
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.models import load_archive
-from allennlp.predictors import Predictor
 
-import elmo_tasks.plugin  # noqa: F401 - registers what configs name
+import elmo_tasks.plugin
 from elmo_tasks.formats.annotation.ontonotes import read_documents
 from tests.tiny import ROOT, SAMPLES, bilm_files, tiny_model
 
@@ -77,8 +75,8 @@ def config(task: str, bilm: Path) -> dict[str, Any]:
 
 def prediction(archive: Path, given: dict[str, Any]) -> Any:
     """The output of the archive's predictor."""
-    predictor = Predictor.from_archive(load_archive(archive))
-    return json.loads(predictor.dump_line(predictor.predict_json(given)))
+    predictor = elmo_tasks.load(archive)
+    return json.loads(predictor.dump_line(predictor.predict(**given)))
 
 
 if __name__ == "__main__":

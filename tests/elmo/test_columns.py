@@ -36,7 +36,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Elmo, WordSurprisa
 
 CALLS: dict[str, Callable[[Elmo, WordSurprisal, Any], Any]] = {
     "embed": lambda elmo, _, texts: elmo.embed(texts),
-    "embed_sentences": lambda elmo, _, texts: elmo.embed_sentences(texts),
+    "encode": lambda elmo, _, texts: elmo.encode(texts),
     "iter_embed": lambda elmo, _, texts: list(elmo.iter_embed(texts)),
     "__call__": lambda elmo, _, texts: elmo(texts),
     "words": lambda elmo, _, texts: elmo.words(texts),

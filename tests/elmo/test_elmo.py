@@ -64,7 +64,7 @@ def test_a_word_is_encoded_once() -> None:
     assert counts == [3]  # <S>, </S> and the word
 
 
-@pytest.mark.parametrize("method", ["embed", "embed_sentences"])
+@pytest.mark.parametrize("method", ["embed", "encode"])
 def test_a_bar_is_shown_where_it_is_asked_for(
     elmo: Elmo, method: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,7 +78,7 @@ def test_a_bar_is_shown_where_it_is_asked_for(
 
 @pytest.mark.parametrize(
     "sentences",
-    ["one string", 5, None, [None], [["a", 5]], [b"bytes"], {"a": 1}, {"a"}, [{"a"}]],
+    [5, None, [None], [["a", 5]], [b"bytes"], {"a": 1}, {"a"}, [{"a"}]],
 )
 def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> None:
     with pytest.raises(
@@ -86,6 +86,37 @@ def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> 
         match="expected a (list of sentences|string or a list of words), got",
     ):
         elmo.embed(sentences)
+
+
+def test_one_text_has_one_vector(elmo: Elmo) -> None:
+    text = "She heard it."
+    assert np.array_equal(elmo.embed(text), elmo.embed([text])[0])
+    assert np.array_equal(elmo.encode(text), elmo.encode([text])[0])
+    assert torch.equal(elmo.embed(text, tensors=True), torch.tensor(elmo.embed(text)))
+    assert elmo.encode(text, tensors=True).shape == (12,)
+
+
+@pytest.mark.parametrize("method", ["embed", "encode", "iter_embed"])
+def test_a_call_has_its_own_batch_size(elmo: Elmo, method: str) -> None:
+    texts = ["She left.", "He sang.", "It fell."]
+    passes: list[int] = []
+    elmo.layers.source.register_forward_hook(lambda *_: passes.append(1))  # type: ignore
+    compute = getattr(elmo, method)
+    together = list(compute(texts))
+    several = len(passes)
+    for one, other in zip(compute(texts, batch_size=1), together, strict=True):
+        assert np.allclose(one, other, atol=1e-6)
+    assert (several, len(passes) - several) == (2, 3)
+    with pytest.raises(InputError, match="batch_size: expected a number"):
+        compute(texts, batch_size=0)
+
+
+def test_a_model_moves(elmo: Elmo) -> None:
+    expected = elmo.encode(TEXT)
+    assert elmo.to("cpu") is elmo
+    assert np.array_equal(elmo.encode(TEXT), expected)
+    with pytest.raises(InputError, match="device: expected auto"):
+        elmo.to("nonsense")
 
 
 @pytest.mark.parametrize(
@@ -233,14 +264,14 @@ def test_pooling(elmo: Elmo) -> None:
         "last": itemgetter(-1),
     }
     for pooling, function in poolings.items():
-        found = elmo.embed_sentences(TEXT, pooling=pooling, layers="top")
+        found = elmo.encode(TEXT, pooling=pooling, layers="top")
         expected = []
         for array in tokens:
             expected.append(function(array) if len(array) else np.zeros(12))
         assert found.dtype == np.float32 and np.allclose(found, expected, atol=1e-6)
-    assert elmo.embed_sentences(TEXT, layers="all").shape == (6, 3, 12)
+    assert elmo.encode(TEXT, layers="all").shape == (6, 3, 12)
     with pytest.raises(InputError, match="pooling: expected one of mean"):
-        elmo.embed_sentences(TEXT, pooling="sum")
+        elmo.encode(TEXT, pooling="sum")
 
 
 def test_pickles_name_the_files(elmo: Elmo, tmp_path: Path) -> None:

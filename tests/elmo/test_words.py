@@ -69,8 +69,8 @@ def test_each_method_takes_each_tokenizer(
         assert all(map(np.array_equal, found, vectors))
         column = elmo.embed_batch({"text": RAW}, column="text", layers="top", **given)
         assert all(map(np.array_equal, column["elmo"], vectors))
-        pooled = elmo.embed_sentences(RAW, layers="top", **given)
-        assert np.array_equal(pooled, plain.embed_sentences(words, layers="top"))
+        pooled = elmo.encode(RAW, layers="top", **given)
+        assert np.array_equal(pooled, plain.encode(words, layers="top"))
         known = list(dict.fromkeys(words[1]))
         means = elmo.mean_vectors(RAW, known, layers="top", **given)
         assert np.array_equal(means, plain.mean_vectors(words, known, layers="top"))
@@ -113,7 +113,7 @@ def test_raw_text_at_white_space_is_reported_once(
     for _ in range(2):
         elmo.embed([*RAW, ["It", "ended", "."]], tokenizer=tokenizer)
         list(elmo.iter_embed(RAW, tokenizer=tokenizer))
-        elmo.embed_sentences(RAW, tokenizer=tokenizer)
+        elmo.encode(RAW, tokenizer=tokenizer)
     settings = {"input": "text"}
     lines = enumerate(RAW, 1)
     elmo.write(lines, tmp_path / "x", settings=settings, tokenizer=tokenizer)

@@ -1,4 +1,4 @@
-"""`Elmo.embed_sentences` as a step of scikit-learn's pipelines, as ADAPTERS shows it."""
+"""`Elmo.encode` as a step of scikit-learn's pipelines, as ADAPTERS shows it."""
 
 from typing import Any
 
@@ -38,11 +38,11 @@ def elmo(tmp_path_factory: pytest.TempPathFactory) -> Elmo:
 
 @pytest.fixture(scope="module")
 def vectors(elmo: Elmo) -> np.ndarray:
-    return elmo.embed_sentences(TEXTS)
+    return elmo.encode(TEXTS)
 
 
 def vectorizer(elmo: Elmo) -> FunctionTransformer:
-    return FunctionTransformer(elmo.embed_sentences)
+    return FunctionTransformer(elmo.encode)
 
 
 @pytest.mark.parametrize("kind", INPUTS)
@@ -60,7 +60,7 @@ def test_pipelines(elmo: Elmo, vectors: np.ndarray, kind: str) -> None:
     )
     search.fit(INPUTS[kind], LABELS)
     top = make_pipeline(
-        FunctionTransformer(elmo.embed_sentences, kw_args={"layers": "top"}),
+        FunctionTransformer(elmo.encode, kw_args={"layers": "top"}),
         LogisticRegression(),
     )
     found = search.cv_results_["mean_test_score"][1]

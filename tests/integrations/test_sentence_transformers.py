@@ -37,7 +37,7 @@ def test_encode_save_and_load(tmp_path: Path) -> None:
     model = SentenceTransformer(
         modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu"
     )
-    expected = elmo.embed_sentences(TEXT, layers="top")
+    expected = elmo.encode(TEXT, layers="top")
     assert np.allclose(model.encode(TEXT, batch_size=2), expected, atol=1e-6)
     assert np.allclose(model.encode(TEXT[0]), expected[0], atol=1e-6)
     assert np.allclose(
@@ -58,7 +58,7 @@ def test_encode_save_and_load(tmp_path: Path) -> None:
 def test_tokenizers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     elmo = Elmo.from_files(*write_bilm(tmp_path))
     raw, split = ["She can't hear it."], [["She", "ca", "n't", "hear", "it", "."]]
-    expected = elmo.embed_sentences(split, layers="top")
+    expected = elmo.encode(split, layers="top")
     basic = Elmo.from_files(*write_bilm(tmp_path), tokenizer="basic")
     for words in (
         ElmoModule(elmo, layers="top", tokenizer="basic"),

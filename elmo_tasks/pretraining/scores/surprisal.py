@@ -134,6 +134,10 @@ class WordSurprisal:
     marks that the vocabulary lacks as the plain ones that it has, and says so once; its
     results have the plain ones, too.
 
+    >>> surprisal = WordSurprisal.from_pretrained()
+    >>> surprisal
+    WordSurprisal(3 layers of 320, 30,003 words)
+
     # Parameters
 
     - `model`, `vocabulary`: as of `load_trained`. The model is set to evaluation mode.
@@ -153,6 +157,10 @@ class WordSurprisal:
         self.vocabulary = vocabulary
         self.folding = Folding(vocabulary.marks)
         self._splitter = Splitter(tokenizer, folding=self.folding)
+
+    def __repr__(self) -> str:
+        bilm = f"{self.model.bilm.n_layers} layers of {self.model.bilm.output_dim}"
+        return f"WordSurprisal({bilm}, {len(self.vocabulary):,} words)"
 
     @property
     def split(self) -> Split:
@@ -179,6 +187,8 @@ class WordSurprisal:
         - `device`: as in `Elmo.from_files`.
         - `tokenizer`: that of the constructor.
         - `precision`: of the biLM's matrix products; the softmax is always float32.
+
+        >>> surprisal = WordSurprisal.from_pretrained(device="cpu")
         """
         found = opened_device(device)
         trained = packed(load_trained(model), precision, found)
@@ -199,6 +209,12 @@ class WordSurprisal:
         words, and its sums are zero.
 
         Raises `InputError` if a value is invalid, or a surprisal is not finite.
+
+        >>> (heard,) = WordSurprisal.from_pretrained().score(["She heard the play."])
+        >>> heard.words
+        ['She', 'heard', 'the', 'play', '.']
+        >>> heard.forward.shape
+        (5,)
         """
         return list(self.iter_score(sentences, state=state, tokenizer=tokenizer))
 
@@ -213,6 +229,12 @@ class WordSurprisal:
         """
         As `score`, for a stream of sentences of any length: an iterator of their
         surprisals, in the same order. At most 1,024 sentences are in memory.
+
+        >>> surprisal = WordSurprisal.from_pretrained()
+        >>> for one in surprisal.iter_score(["She heard it.", "It ended."]):
+        ...     print(len(one.words))
+        4
+        3
         """
         words = self._splitter.stream(sentences, tokenizer)
         return self._surprisals(words, state)
@@ -229,6 +251,10 @@ class WordSurprisal:
         As `score`: a row for each word, such as `pandas.DataFrame` takes, with the keys
         of `SentenceSurprisal.rows`, and `sentence`, the number of the sentence from 0.
         There are no rows of `<S>` and `</S>`.
+
+        >>> rows = WordSurprisal.from_pretrained().rows(["It ended."])
+        >>> [row["word"] for row in rows]
+        ['It', 'ended', '.']
         """
         found = []
         scored = self.iter_score(sentences, state=state, tokenizer=tokenizer)
@@ -264,12 +290,9 @@ class WordSurprisal:
         Raises `InputError` with file and line for an invalid sentence, and if no
         sentence has a word.
 
-        # Example
-
-        ```python
-        sentences = surprisal.iter_file("items.csv", column="text", regions="|")
-        frame = pandas.DataFrame([row for one in sentences for row in one.rows()])
-        ```
+        >>> surprisal = WordSurprisal.from_pretrained()
+        >>> for one in surprisal.iter_file("in.csv", column="text"):  # doctest: +SKIP
+        ...     rows.extend(one.rows())
         """
         split, _ = self._splitter.opened(tokenizer)
         require_kept(keep, column)
@@ -297,6 +320,9 @@ class WordSurprisal:
         """
         Whether two results' words are the same for the model: they are equal, or differ
         only outside the vocabulary, behind the characters that are read.
+
+        >>> WordSurprisal.from_pretrained().reads_alike(["heard"], ["Heard"])
+        False
         """
         return self._read(one) == self._read(other)
 

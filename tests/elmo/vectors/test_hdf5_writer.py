@@ -106,9 +106,9 @@ def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
 def test_a_vector_per_sentence(
     bilm: BiLM, tmp_path: Path, output: str, pooling: str
 ) -> None:
-    """As `Elmo.embed_sentences` pools, also over windows; zero for a blank line."""
+    """As `Elmo.encode` pools, also over windows; zero for a blank line."""
     elmo = Elmo(Layers(bilm), max_length=10, overlap=4)
-    expected = elmo.embed_sentences(TOKENS, pooling=pooling, layers=output)
+    expected = elmo.encode(TOKENS, pooling=pooling, layers=output)
     with written(bilm, tmp_path / "out", output=output, pooling=pooling) as found:
         assert found.info["pooling"] == pooling
         assert found.tokens(0) == TOKENS[0]

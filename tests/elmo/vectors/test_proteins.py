@@ -84,7 +84,7 @@ def test_the_recipe_of_a_file(recipes: list[Path]) -> None:
         means = list(vectors)
     assert [json.loads(line)["name"] for line in lines] == list(written["sequences"])
     lists = [list(sequence) for sequence in written["sequences"].values()]
-    expected = Elmo.from_pretrained().embed_sentences(lists)
+    expected = Elmo.from_pretrained().encode(lists)
     np.testing.assert_allclose(means, expected, atol=1e-5)
 
 

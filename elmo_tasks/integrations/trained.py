@@ -1,0 +1,50 @@
+"""`elmo_tasks.load`: a trained task model, for predictions in Python."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from elmo_tasks.elmo.devices import AUTO, cuda_number, opened_device
+from elmo_tasks.errors import InputError
+from elmo_tasks.host import register_classes
+from elmo_tasks.settings import PathLike, checked
+
+
+@checked
+def load(
+    model: PathLike,
+    *,
+    device: str | int | None = AUTO,
+    packages: Sequence[str] = (),
+    allow_downloads: bool = False,
+) -> Any:
+    """
+    The predictor of a trained task model. Its `predict` takes the keys that a line of
+    `elmo-tasks predict` has, and gives the same output:
+
+    >>> tagger = load("out/ner_elmo")  # doctest: +SKIP
+    >>> tagger.predict(sentence="Captain Halloran sailed .")["tags"]  # doctest: +SKIP
+    ['B-PER', 'L-PER', 'O', 'O']
+
+    # Parameters
+
+    - `model`: a `model.tar.gz`, its URL, or the folder of a run.
+    - `device`: as of `Elmo.from_files`.
+    - `packages`: Python packages that register more classes.
+    - `allow_downloads`: if true, what the model's config names is downloaded.
+
+    Raises `InputError` if the archive is damaged or unsafe, needs a download, or names
+    no predictor.
+    """
+    number = cuda_number(opened_device(device))
+    register_classes(packages)
+    from elmo_tasks.training.archives.loading import explained, load_archive
+    from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
+
+    archive = load_archive(
+        str(model), cuda_device=number, allow_downloads=allow_downloads
+    )
+    if default_predictor(archive) is None:
+        hint = "set default_predictor in the class of the model"
+        raise InputError("the model names no predictor", file=model, hint=hint)
+    with explained(str(model)):
+        return predictor_of(archive, allow_downloads=allow_downloads)
