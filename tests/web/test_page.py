@@ -154,8 +154,10 @@ def test_side_by_side(show: Show) -> None:
     assert texts(page, "article[aria-label=ner] mark") == [
         "Mira OakesPER"
     ]  # the emoji is one code point
-    page.locator("#other").select_option("ner")
-    page.get_by_text("The answers are the same").first.wait_for()
+    assert texts(page, "#other option") == ["none", "other"]  # never with itself
+    page.locator("#model").select_option("other")
+    page.locator(".differences").wait_for(state="detached")
+    assert texts(page, "#other option") == ["none", "ner"]
 
 
 def test_spans_nest_and_cross(show: Show) -> None:
@@ -319,6 +321,24 @@ def said(task: str, gold: Any) -> list[str]:
     if task == "srl":
         return [f"{frame['verb']}" for frame in gold["frames"]]
     return [f"{one['text']}{one['type']}" for one in gold["entities"]]
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1000, 900), (1400, 900)])
+def test_an_error_is_seen_and_leaves_the_answers(
+    size: tuple[int, int], show: Show
+) -> None:
+    """It stands between the input and the button, on the first screen of a phone, too."""
+    page = show({"view": "ner"}, viewport={"width": size[0], "height": size[1]})
+    page.wait_for_load_state("networkidle")
+    before = texts(page, "article")
+    page.locator("textarea").fill("")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(MESSAGE)
+    ends = page.locator("textarea, #message, #run").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().bottom)"
+    )
+    assert ends == sorted(ends) and ends[-1] < size[1]
+    assert texts(page, "article") == before
 
 
 def test_a_link_reproduces_the_view(show: Show) -> None:

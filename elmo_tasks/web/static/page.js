@@ -293,8 +293,8 @@ function show(names, results, input) {
   const compared = panels[1] ? differences(panels, judged) : null;
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
   $("status").textContent = [...said, compared ? `${compared.firstChild.textContent}.` : ""].join(" ");
-  $("answers").replaceChildren(...[compared, gold && panels.length ? goldPanel(gold) : null,
-    ...panels.map((one) => one.shown)].filter(Boolean));
+  if (!panels.length) return;  // the last answers stay
+  $("answers").replaceChildren(...[compared, gold ? goldPanel(gold) : null, ...panels.map((one) => one.shown)].filter(Boolean));
 }
 
 // ---- The examples, and what models answer to them
@@ -501,7 +501,7 @@ async function run({ first = false, scroll = false } = {}) {
   $("answers").removeAttribute("aria-busy");
   show(names, results, input);
   const { top } = $("answers").getBoundingClientRect();
-  if (scroll && results.some((one) => one.status === "fulfilled") && top > 0.8 * innerHeight) $("answers").scrollIntoView();
+  if (scroll && results.some((one) => one.status === "fulfilled") && (top < 0 || top > 0.8 * innerHeight)) $("answers").scrollIntoView();
 }
 
 /** Shows an input in the form. */
@@ -519,6 +519,12 @@ function openWith(input) {
 
 const chosenNames = () => [$("model").value, $("other").value].filter(Boolean);
 
+/** The models that the chosen one can be compared with: all others. */
+function offerOthers(chosen) {
+  const names = modelsOf(view).map((model) => model.name).filter((name) => name !== $("model").value);
+  $("other").replaceChildren(...["", ...names].map((value) => h("option", { value, selected: value === chosen }, value || "none")));
+}
+
 /** Shows the task, models and input of the link. */
 function open() {
   const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
@@ -535,9 +541,8 @@ function open() {
   const [plain, elmo, more] = [...modelsOf(view)].sort((one, two) => !!one.mix?.length - !!two.mix?.length);
   const pair = !plain.mix?.length && elmo?.mix?.length && !more;  // one of each
   if (pair && !link.model) [link.model, link.with] = [plain.name, elmo.name];
-  for (const [id, names, one] of [["model", models, link.model], ["other", ["", ...models], link.with]]) {
-    $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === one }, value || "none")));
-  }
+  $("model").replaceChildren(...models.map((value) => h("option", { value, selected: value === link.model }, value)));
+  offerOthers(link.with);
   $("other").disabled = models.length < 2;
   const unknown = [link.model, link.with].filter((one) => one && !models.includes(one));
   $("answers").replaceChildren();
@@ -563,7 +568,8 @@ if (response.ok) {
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));
   const compare = () => { showExamples(); if (!$("form").hidden && writtenTexts().some(Boolean)) run(); };
-  for (const id of ["model", "other"]) $(id).addEventListener("change", compare);
+  $("model").addEventListener("change", () => { offerOthers($("other").value); compare(); });
+  $("other").addEventListener("change", compare);
   $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
   addEventListener("hashchange", open);
   open();
