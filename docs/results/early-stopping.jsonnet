@@ -4,7 +4,7 @@ table {
   rows: [
     row {
       changes+: {
-        'data_loader.batches_per_epoch': std.get({ '0.01': 15 }, '%g' % row.fraction, null),
+        'data_loader.batches_per_epoch': std.get({ '0.01': 15 }, '%g' % row.changes['data_loader.share'], null),
         'model.encoder.dropout': 0.5,
         'model.composition.dropout': 0.5,
         'model.dropout': 0.5,

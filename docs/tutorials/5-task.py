@@ -209,7 +209,7 @@ plt.show()
 # pairs are too few to tell 76 from 77.
 #
 # In an AllenNLP model, `ElmoTokenEmbedder` does all this, with the layer cache and the paper's two places for ELMo
-# ([SOURCES](../MIGRATING.md#a-config-with-elmo)). [EXTENDING](../EXTENDING.md) shows how to write a reader and
+# ([SOURCES](../MIGRATING.md)). [EXTENDING](../EXTENDING.md) shows how to write a reader and
 # a model of your own. [CONTRIBUTING](../../CONTRIBUTING.md) adds a whole task with its tables and page.
 #
 # ## Exercises

@@ -20,7 +20,7 @@ from tests.tiny import FIXTURES, ROOT
 pytestmark = pytest.mark.slow
 
 PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
-MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
+MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md"}
 """Pages of measurements: their commands take hours; so do those of docs/results/."""
 
 SHOWN = {"two-minutes.md": 1, "when-to-use.md": 1, "SURPRISAL.md": 4}

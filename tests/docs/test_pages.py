@@ -23,7 +23,8 @@ PAGES = [
     "how-to",
     "TABLES",
     "PERFORMANCE",
-    "RELIABILITY",
+    "MIGRATING",
+    "results/appendix",
     "../CONTRIBUTING",
     "../benchmarks/README",
     "../tests/README",
@@ -103,6 +104,6 @@ def test_the_index_has_a_line_for_each_task() -> None:
 def test_the_glossary_is_in_order() -> None:
     text = (DOCS / "glossary.md").read_text("utf-8")
     terms = re.findall(r"^\*\*(.+?)\*\*: ", text, re.MULTILINE)
-    assert len(terms) > 50
+    assert len(terms) > 20
     plain = [re.sub(r"[^a-z0-9]", "", term.lower()) for term in terms]
     assert plain == sorted(plain)

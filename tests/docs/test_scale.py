@@ -1,4 +1,4 @@
-"""The lines by which docs/SCALE.md starts a Ray cluster, and what runs on it."""
+"""The lines by which docs/TABLES.md starts a Ray cluster, and what runs on it."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_the_pages_lines(home: Path, tmp_path: Path) -> None:
     short = {"dataset_reader.max_instances": 20, "trainer.num_epochs": 1}
     rows = [row("baseline", changes=SMALLER | short)]
     table = str(write_table(tmp_path, rows))
-    blocks = [block.text for block in blocks_of(ROOT / "docs/SCALE.md")]
+    blocks = [block.text for block in blocks_of(ROOT / "docs/TABLES.md")]
     (block,) = [text for text in blocks if "ray start --head" in text]
     lines = [COMMANDS]
     for line in block.splitlines():

@@ -1,5 +1,5 @@
 """
-The search of docs/TABLES.md with Optuna, on a small corpus. Tested in a separate
+The search of benchmarks/search.py with Optuna, on a small corpus. Tested in a separate
 environment.
 """
 
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.conftest import data_root, environment
-from tests.docs.test_examples import blocks_of
 from tests.tiny import FIXTURES, ROOT
 
 optuna = pytest.importorskip("optuna", reason="tested by make test-adapters")
@@ -26,13 +25,8 @@ CONFIG = """(import '%s/training_config/ner_elmo.jsonnet') {
 
 
 def recipe(config: Path, trials: int) -> str:
-    """The block of the page, with another config and number of trials."""
-    (block,) = [
-        block.text
-        for block in blocks_of(ROOT / "docs" / "TABLES.md")
-        if "import optuna" in block.text
-    ]
-    changed = block
+    """The script, with another config and number of trials."""
+    changed = (ROOT / "benchmarks" / "search.py").read_text("utf-8")
     for name, value in (("CONFIG", str(config)), ("TRIALS", trials)):
         changed, count = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value!r}", changed)
         assert count == 1
