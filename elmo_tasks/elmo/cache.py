@@ -8,9 +8,11 @@ import logging
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Optional
 
@@ -22,43 +24,36 @@ from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, PieceSource
-from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import PathLike, Positive, Settings, checked
+from elmo_tasks.settings import PathLike, Settings, checked
 from elmo_tasks.system.files import write_text
 
 logger = logging.getLogger(__name__)
 
-GIGABYTE = 10**9
-
 STORED = torch.float16
 """The data type of the layers on disk."""
 
-FORMAT = 5
+FORMAT = 6
 """Increased when the files, their keys, or what a source computes change."""
 
-_DESCRIPTION = "source.json"
-_HASHED = (
-    "format",
-    "source",
-    "model_sha256",
-    "state",
-    "precision",
-    "dtype",
-    "pieces",
-    "code_sha256",
-)
-"""
-The keys of a description that tell caches apart: the name of a folder is their digest.
-"""
+LEAST_FREE = 10**9
+"""Bytes of the disk that are left free."""
 
-_STORE = "layers.sqlite"
+_LOCK = threading.RLock()
+"""Held while a store is used."""
+
+_PAGE = (
+    2**15
+)  # bytes; with more, small values waste space, with fewer, large take longer
+_SECONDS = 600  # to wait for other processes
+
+STORE = "layers.sqlite"
+_CREATE = "CREATE TABLE IF NOT EXISTS layers (key BLOB PRIMARY KEY, value BLOB)"
+_SELECT = "SELECT value FROM layers WHERE key = ?"
+_INSERT = "INSERT OR IGNORE INTO layers VALUES (?, ?)"
 
 Description = dict[str, Any]
-"""
-Contents of `source.json`: sha256 and paths of the files, state, precision, stored
-type, format.
-"""
+"""What tells the layers of a source from those of others: contents of `source.json`."""
 
 
 @checked
@@ -70,11 +65,6 @@ class CacheSettings(Settings):
 
     cache_dir: Annotated[
         Optional[PathLike], "folder of the layer cache; null: no cache"
-    ] = None
-    cache_limit_gb: Annotated[
-        Optional[Positive],
-        "largest size of the cache in 10^9 bytes; null: its present size plus nine"
-        " tenths of the free disk",
     ] = None
 
 
@@ -90,30 +80,18 @@ class LayerCache:
     The layers of sentences on disk, for every model and process that embeds them with
     the same source.
 
-    Each source has a folder in `cache_dir`. Layers are rounded to float16 whether they
-    were read or computed, so that results do not depend on what the cache holds. A
-    sentence with a value beyond float16 is neither rounded nor stored.
+    Each source has a folder in `cache_dir`, with an SQLite database: one process at a
+    time writes, and a kill loses no committed value. Layers are rounded to float16
+    whether they were read or computed, so that results do not depend on what the cache
+    holds. A sentence with a value beyond float16 is neither rounded nor stored.
 
-    Problems with the folder are logged and never stop a run: damaged entries are
-    computed again, and after any other error the cache is no longer used. When the
-    limit is reached, nothing more is written.
-
-    `cache_dir` is created when the first sentence is written. `cache_limit_gb` is the
-    maximum size of all files in it, in 10^9 bytes; processes that write at the same
-    time may exceed it by one batch each. By default it is the present size plus nine
-    tenths of the free disk space. While `read_only` is true, nothing is written; it may
-    be changed at any time.
+    Problems with the folder are logged and never stop a run: after an error of reading
+    the cache is no longer used, and after one of writing nothing more is written.
+    Neither is it where less than `LEAST_FREE` bytes of the disk would be left.
     """
 
-    def __init__(
-        self, settings: CacheSettings, files: ModelFiles, *, read_only: bool = False
-    ) -> None:
-        if settings.cache_dir is None:
-            raise ValueError("expected a cache_dir")
-        self.settings = settings
-        self.cache_dir = Path(settings.cache_dir).expanduser().resolve()
-        self.limit = self._limit(settings.cache_limit_gb)
-        self.read_only = read_only
+    def __init__(self, cache_dir: str | Path, files: ModelFiles) -> None:
+        self.cache_dir = Path(cache_dir).expanduser().resolve()
         self._files = files
         self._reads = self._writes = True
 
@@ -144,33 +122,12 @@ class LayerCache:
             self._write(description, _compute(source, ids, missing, layers))
         return LayerOutput(layers, mask)
 
-    def _limit(self, limit_gb: float | None) -> int:
-        """The maximal size in bytes."""
-        if limit_gb is not None:
-            return int(limit_gb * GIGABYTE)
-        existing = self.cache_dir
-        while not existing.is_dir():
-            existing = existing.parent
-        room = shutil.disk_usage(existing).free * 9 // 10
-        return self._used() + room
-
-    def _store(self, description: Description) -> Path:
-        """The file of the layers of a source."""
-        return self.cache_dir / _digest(description).hex() / _STORE
-
-    def _used(self) -> int:
-        """The bytes of the files of all sources."""
-        return sum(map(os.path.getsize, self.cache_dir.glob(f"*/{_STORE}")))
-
     def _describe(self, source: LayerSource) -> Description:
-        """What `source.json` says of a source."""
         description = {
             "model_sha256": self._files.sha256,
             "state": source.state,
             "precision": source.precision,
             "dtype": str(STORED).removeprefix("torch."),
-            "token_bytes": token_bytes(source),
-            "model": self._files.public,
             "format": FORMAT,
             "source": self._files.kind,
         }
@@ -181,76 +138,70 @@ class LayerCache:
             description["code_sha256"] = code
         return description
 
+    def _store(self, description: Description) -> sqlite3.Connection:
+        """The open store of a source, in a folder that is created."""
+        folder = self.cache_dir / _digest(description).hex()
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = folder / "source.json"
+        if not beside.exists():
+            named = {"model": self._files.public} | description
+            write_text(beside, json.dumps(named, indent=2) + "\n")
+        return open_store(folder / STORE, os.getpid())
+
     def _read(
         self, description: Description, sentences: dict[bytes, _DistinctSentence]
     ) -> dict[bytes, bytes]:
         """The stored values of those sentences that are in the cache."""
-        sizes = {}
-        for key, sentence in sentences.items():
-            sizes[key] = sentence.length * description["token_bytes"]
-        file = self._store(description)
-        with self._errors_logged(file, reading=True):
+        values = {}
+        with _LOCK, self._errors_logged(reading=True):
             if self._reads:
-                store = open_store(file)
-                if store is not None:
-                    return store.read(sizes)
-        return {}
+                store = self._store(description)
+                for key in sentences:
+                    for (value,) in store.execute(_SELECT, (key,)):
+                        values[key] = value
+        return values
 
     def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
-        """Add values to the cache, unless it is full, cannot be written or may not."""
-        file = self._store(description)
-        with LOCK, self._errors_logged(file, reading=False):
-            if not values or self.read_only or not self._writes:
+        """Add values to the cache, unless the disk is full, or cannot be written."""
+        size = sum(map(len, values.values()))
+        with _LOCK, self._errors_logged(reading=False):
+            if not values or not self._writes:
                 return
-            if self._used() + sum(map(len, values.values())) > self.limit:
-                self._writes = False
-                message = "nothing more is written, the limit of %g GB is reached"
-                limit = self.limit / GIGABYTE
-                logger.warning("layer cache %s: " + message, self.cache_dir, limit)
-                return
-            beside = file.with_name(_DESCRIPTION)
-            if not beside.exists():
-                write_text(beside, json.dumps(description, indent=2) + "\n")
-            store = open_store(file, create=True)
-            if store is not None:
-                store.write(values)
+            store = self._store(description)
+            if shutil.disk_usage(self.cache_dir).free < size + LEAST_FREE:
+                raise OSError(f"less than {LEAST_FREE:,} bytes of the disk are free")
+            with store:
+                store.executemany(_INSERT, values.items())
 
     @contextmanager
-    def _errors_logged(self, file: Path, *, reading: bool) -> Iterator[None]:
+    def _errors_logged(self, *, reading: bool) -> Iterator[None]:
         """
         Log errors of the disk or of the store, which stop the cache, and not the run.
         """
         try:
             yield
         except (OSError, InputError, sqlite3.Error) as error:
-            if type(error) is sqlite3.DatabaseError:  # neither of access nor of space
-                logger.warning(
-                    "layer cache %s: damaged, starting it again: %s", file, error
-                )
-                remove_store(file)
-                return
             self._writes = False
             effect = "no longer written"
             if reading:
                 self._reads = False
                 effect = "no longer used"
-            logger.warning(
-                "layer cache %s: %s, the run continues: %s",
-                self.cache_dir,
-                effect,
-                error,
-            )
+            message = "layer cache %s: %s, the run continues: %s"
+            logger.warning(message, self.cache_dir, effect, error)
 
 
-def token_bytes(source: LayerSource) -> int:
-    """The bytes of a token's layers on disk."""
-    return source.n_layers * source.output_dim * STORED.itemsize
+@cache
+def open_store(file: Path, process: int) -> sqlite3.Connection:
+    """The store in a file, which is created; a fork opens its own."""
+    store = sqlite3.connect(file, timeout=_SECONDS, check_same_thread=False)
+    store.execute(f"PRAGMA page_size = {_PAGE}")
+    store.execute(_CREATE)
+    return store
 
 
 def _digest(description: Description) -> bytes:
     """16 bytes that tell the layers of a source from those of all others."""
-    hashed = {key: description[key] for key in _HASHED if key in description}
-    fields = json.dumps(hashed, sort_keys=True).encode()
+    fields = json.dumps(description, sort_keys=True).encode()
     return hashlib.sha256(fields).digest()[:16]
 
 

@@ -14,15 +14,13 @@ from elmo_tasks.bilm.ancestry import Ancestry
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.allocation import not_counted
-from elmo_tasks.elmo.cache import CacheSettings, LayerCache
+from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.models.files import ModelFiles, files_of
 from elmo_tasks.elmo.models.record import trained_files
 from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.formats.text.text_files import open_text
-
-NO_CACHE = CacheSettings()
 
 
 class Layers(nn.Module):
@@ -57,14 +55,12 @@ class Layers(nn.Module):
         cls,
         settings: SourceSettings,
         *,
-        cache: CacheSettings = NO_CACHE,
-        read_only: bool = False,
+        cache_dir: str | Path | None = None,
         run_folder: str | None = None,
         where: str = "",
     ) -> "Layers":
         """
-        Opens the files of a source. Nothing is written to the cache while it is
-        `read_only`.
+        Opens the files of a source; `cache_dir` is that of its `LayerCache`.
 
         `run_folder` is that of a trained model, whose files are found as `trained_files`
         does; `where` is what errors write before a key of the config, such as
@@ -81,10 +77,10 @@ class Layers(nn.Module):
         source = load_source(settings.of_kind(files.kind), files)
         if settings.archive:
             files = files.with_contents()
-        if cache.cache_dir is None:
-            return cls(source, files)
-        opened = LayerCache(cache, files, read_only=read_only)
-        return cls(source, files, cache=opened)
+        cache = None
+        if cache_dir is not None:
+            cache = LayerCache(cache_dir, files)
+        return cls(source, files, cache=cache)
 
     @property
     def source(self) -> LayerSource:
@@ -201,15 +197,6 @@ class Layers(nn.Module):
         if vocabulary is not None:
             words = [word for _, word in open_text(vocabulary)]
         return Folding(Marks(words))
-
-    def train(self, mode: bool = True) -> Self:
-        """
-        The source stays in evaluation mode. The cache is written from the beginning of
-        a training.
-        """
-        if mode and self.cache is not None:
-            self.cache.read_only = False
-        return super().train(mode)
 
     def _apply(self, *args: Any, **kwargs: Any) -> Self:
         """Moves and converts the source, too."""

@@ -3,9 +3,9 @@ Layers in pickles: how to open their files again, in place of their weights.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from elmo_tasks.elmo.cache import CacheSettings
-from elmo_tasks.elmo.layers import NO_CACHE, Layers
+from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.files import is_remote
 from elmo_tasks.elmo.sources.types import BILM, SourceSettings
 from elmo_tasks.errors import InputError
@@ -19,7 +19,7 @@ class Reopening:
     named: dict[str, str]
     sha256: str
     precision: str
-    cache: CacheSettings
+    cache_dir: Path | None
     device: str
 
     def layers(self) -> Layers:
@@ -28,7 +28,7 @@ class Reopening:
         be opened.
         """
         settings = SourceSettings.of({**self.named, "precision": self.precision})
-        layers = Layers.open(settings, cache=self.cache).to(self.device)
+        layers = Layers.open(settings, cache_dir=self.cache_dir).to(self.device)
         if layers.opened_files().sha256 != self.sha256:
             problem = "the model has changed since the pickle was written"
             raise InputError(
@@ -45,7 +45,8 @@ def reopening(layers: Layers) -> Reopening | None:
     named = {key: str(path) for key, path in files.paths.items()}
     if is_remote(files.name) or files.name == BUNDLED:
         named = {"model": files.name}
-    cache = NO_CACHE
+    cache_dir = None
     if layers.cache is not None:
-        cache = layers.cache.settings
-    return Reopening(named, files.sha256, layers.precision, cache, str(layers.device))
+        cache_dir = layers.cache.cache_dir
+    device = str(layers.device)
+    return Reopening(named, files.sha256, layers.precision, cache_dir, device)

@@ -18,7 +18,6 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
-from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
@@ -37,7 +36,7 @@ from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
 from elmo_tasks.option_values import BatchSizes
-from elmo_tasks.settings import Count, PathLike, Positive, Size, checked
+from elmo_tasks.settings import Count, PathLike, Size, checked
 
 
 class ElmoOutput(NamedTuple):
@@ -101,7 +100,6 @@ class Elmo:
         tokenizer: Tokenizer = BASIC,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
-        cache_limit_gb: Optional[Positive] = None,
         offline: bool = False,
         max_length: Size = 512,
         overlap: Count = 128,
@@ -119,8 +117,7 @@ class Elmo:
         320
         """
         chosen = {"model": model, "precision": precision, "offline": offline}
-        cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
-        layers = _opened(SourceSettings.of(chosen), cache, device)
+        layers = _opened(SourceSettings.of(chosen), cache_dir, device)
         return cls(
             layers,
             tokenizer=tokenizer,
@@ -141,7 +138,6 @@ class Elmo:
         tokenizer: Tokenizer = BASIC,
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
-        cache_limit_gb: Optional[Positive] = None,
         offline: bool = False,
         max_length: Size = 512,
         overlap: Count = 128,
@@ -158,8 +154,6 @@ class Elmo:
         - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `auto`: a GPU of CUDA
           if there is one, else the CPU. `mps` is untested.
         - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
-        - `cache_limit_gb`: its largest size in 10^9 bytes; `None`: its present size
-          plus nine tenths of the free disk.
         - `offline`: if true, nothing is downloaded: what is not on this machine is an
           error.
         - The others are those of `Elmo`.
@@ -172,8 +166,7 @@ class Elmo:
             "precision": precision,
             "offline": offline,
         }
-        cache = CacheSettings(cache_dir=cache_dir, cache_limit_gb=cache_limit_gb)
-        layers = _opened(SourceSettings.of(chosen), cache, device)
+        layers = _opened(SourceSettings.of(chosen), cache_dir, device)
         return cls(
             layers,
             tokenizer=tokenizer,
@@ -633,11 +626,11 @@ class Elmo:
 
 def _opened(
     chosen: SourceSettings,
-    cache: CacheSettings,
+    cache_dir: PathLike | None,
     device: str | int | torch.device | None,
 ) -> Layers:
     found = opened_device(device)
-    return Layers.open(chosen, cache=cache).to(found)
+    return Layers.open(chosen, cache_dir=cache_dir).to(found)
 
 
 def _reopened(kind: type[Elmo], again: Reopening, settings: dict[str, Any]) -> Elmo:

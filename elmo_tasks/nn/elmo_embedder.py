@@ -120,8 +120,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         require_none(problems_of(settings), "elmo: ")
         frozen = Layers.open(
             SourceSettings.of(settings),
-            cache=CacheSettings.of(settings),
-            read_only=True,  # until a training begins
+            cache_dir=settings.get("cache_dir"),
             run_folder=run_folder,
             where=f"{config_path}." if config_path else "",
         )

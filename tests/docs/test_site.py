@@ -284,7 +284,6 @@ def test_front_page_has_the_numbers_of_results() -> None:
 def test_the_api_page_has_the_ranges_of_numbers_alone(latest: Path) -> None:
     """A choice of names, or a number, has none."""
     page = (latest / "api/vectors/index.html").read_text("utf-8")
-    assert "<strong>cache_limit_gb</strong> – a number above 0" in page
     assert "<strong>layers</strong> – an integer" not in page
     assert "__call__" in page
 

@@ -20,9 +20,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import LayerOutput
-from elmo_tasks.elmo.cache import STORED
-from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.store import LayerStore, _stores
+from elmo_tasks.elmo.cache import STORED, open_store
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES
@@ -50,7 +48,7 @@ def cached(files: dict[str, str], tmp_path: Path) -> Embedder:
     """Embedders of the same biLM with a cache in `tmp_path / "cache"`."""
     return lambda **keys: ElmoTokenEmbedder.open(
         **{**files, "cache_dir": tmp_path / "cache", **keys}
-    ).train()
+    )
 
 
 def rounded(output: LayerOutput) -> Tensor:
@@ -70,11 +68,6 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     ]
 
 
-def sentences(folder: Path) -> int:
-    """How many a biLM's folder has."""
-    return len(LayerStore(folder / "layers.sqlite"))
-
-
 def stored_values(tmp_path: Path) -> Path:
     (path,) = (tmp_path / "cache").rglob("layers.sqlite")
     return path
@@ -84,7 +77,7 @@ def in_fork(run: Callable[[], object]) -> int:
     """A process, which does not share the parent's open store."""
 
     def act() -> None:
-        _stores.clear()
+        open_store.cache_clear()
         torch.set_num_threads(1)
         run()
 
@@ -128,21 +121,6 @@ def test_only_missing_sentences_are_computed_and_each_once(
     assert torch.equal(output.layers[:, 2], output.layers[:, 7])
 
 
-def test_a_swapped_file_is_not_believed(cached: Embedder, tmp_path: Path) -> None:
-    """Neither at first nor when both models have added to the other's file."""
-    files = bilm_files(tmp_path / "other", seed=4)
-    expected = cached().layers(IDS).layers, cached(**files).layers(IDS).layers
-    assert not torch.equal(*expected)
-    one, two = (tmp_path / "cache").rglob("layers.sqlite")
-    kept = one.rename(one.with_suffix(".kept"))
-    two.rename(one)
-    kept.rename(two)
-    for _ in range(2):
-        _stores.clear()
-        assert torch.equal(cached().layers(IDS).layers, expected[0])
-        assert torch.equal(cached(**files).layers(IDS).layers, expected[1])
-
-
 @pytest.mark.parametrize(
     "changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"]
 )
@@ -155,47 +133,6 @@ def test_another_bilm_never_reads_the_entries(
     assert torch.equal(
         found, rounded(ElmoTokenEmbedder.open(**other).layers(IDS))
     ) and not torch.equal(found, expected)
-
-
-def read_twice(elmo: ElmoTokenEmbedder, expected: Tensor) -> list[Tensor]:
-    """The ids of the forward passes."""
-    seen = passes(elmo.source)
-    for _ in range(2):
-        torch.testing.assert_close(
-            elmo.layers(IDS).layers, expected, atol=2e-3, rtol=1e-3
-        )
-    return seen
-
-
-def test_a_damaged_entry_is_logged_once_and_computed_again(
-    cached: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    cached().layers(IDS)
-    expected = cached().layers(IDS).layers
-    content = bytearray(stored_values(tmp_path).read_bytes())
-    stored = expected[:, 1, :4].to(STORED).numpy().tobytes()
-    content[content.index(stored) + 100] ^= 0x10
-    stored_values(tmp_path).write_bytes(content)
-
-    def read() -> None:
-        assert [ids.tolist() for ids in read_twice(cached(), expected)] == [
-            IDS[1:2, :4].tolist()
-        ]
-        (warning,) = warnings(caplog)
-        assert warning.endswith("damaged entries are computed again")
-
-    require_success(in_fork(read))
-
-
-def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path) -> None:
-    expected = cached().layers(IDS).layers
-    path = stored_values(tmp_path)
-    path.write_bytes(bytes(len(path.read_bytes())))
-
-    def read() -> None:
-        assert len(read_twice(cached(), expected)) == 1
-
-    require_success(in_fork(read))
 
 
 def test_values_beyond_float16_are_neither_stored_nor_rounded(
@@ -247,18 +184,6 @@ def test_a_read_only_folder_is_read(
             path.chmod(0o755)
 
 
-def test_only_a_training_writes(files: dict[str, str], tmp_path: Path) -> None:
-    keys = {**files, "cache_dir": tmp_path / "cache"}
-    elmo = ElmoTokenEmbedder.open(**keys).eval()  # as `load_archive` returns it
-    expected = elmo.layers(IDS).layers
-    assert not (tmp_path / "cache").exists()
-    elmo.train().layers(IDS[:2])
-    elmo.eval().layers(IDS[:4])  # validation
-    reading = ElmoTokenEmbedder.open(**keys).eval()
-    assert torch.equal(reading.layers(IDS).layers, expected)
-    assert [sentences(folder) for folder in (tmp_path / "cache").iterdir()] == [3]
-
-
 def test_a_full_disk_costs_one_warning_and_no_entry(
     cached: Embedder,
     plain: ElmoTokenEmbedder,
@@ -282,41 +207,6 @@ def test_a_full_disk_costs_one_warning_and_no_entry(
     assert [len(ids) for ids in seen] == [NON_EMPTY - 1]
 
 
-def limit(elmo: ElmoTokenEmbedder) -> int:
-    (frozen,) = [part for part in elmo.modules() if isinstance(part, Layers)]
-    assert frozen.cache is not None
-    return frozen.cache.limit
-
-
-@pytest.mark.parametrize("free", [0, 1_000, 2**40])
-def test_the_default_limit_is_what_is_there_and_most_of_the_free_disk(
-    free: int, cached: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cached().layers(IDS)
-    used = stored_values(tmp_path).stat().st_size
-    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
-    assert limit(cached()) == used + free * 9 // 10
-    assert limit(cached(cache_limit_gb=3)) == 3 * 10**9
-
-
-def test_nothing_is_written_beyond_the_limit_of_all_bilms(
-    cached: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    elmo = cached()
-    expected = elmo.layers(IDS[:1]).layers
-    size = stored_values(tmp_path).stat().st_size
-    limited = [
-        cached(cache_limit_gb=size / 10**9, **files)
-        for files in ({}, bilm_files(tmp_path / "other", seed=4))
-    ]
-    for elmo in limited:
-        elmo.layers(IDS)
-        elmo.layers(IDS)
-    assert torch.equal(limited[0].layers(IDS[:1]).layers, expected)
-    assert [sentences(folder) for folder in (tmp_path / "cache").iterdir()] == [1]
-    assert ["limit of" in warning for warning in warnings(caplog)] == [True, True]
-
-
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     elmo = cached()
     seen = passes(elmo.source)
@@ -332,30 +222,62 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     assert len(seen) == 1
 
 
-def entry(number: int) -> tuple[bytes, bytes]:
-    """A key, and a value of 1 to 150 bytes."""
-    return b"%016d" % number, b"%d" % number * (1 + number % 50)
+def test_a_damaged_file_is_not_used(
+    cached: Embedder,
+    plain: ElmoTokenEmbedder,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cached().layers(IDS)
+    path = stored_values(tmp_path)
+    path.write_bytes(bytes(len(path.read_bytes())))
+
+    def read() -> None:
+        elmo = cached()
+        for _ in range(2):
+            assert torch.equal(elmo.layers(IDS).layers, rounded(plain.layers(IDS)))
+        (warning,) = warnings(caplog)
+        assert "no longer used, the run continues: " in warning
+
+    require_success(in_fork(read))
+
+
+def test_a_part_of_the_disk_is_left_free(
+    cached: Embedder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elmo = cached()
+    seen = passes(elmo.source)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=10**9))
+    for _ in range(2):
+        elmo.layers(IDS)
+    assert len(seen) == 2
+    (warning,) = warnings(caplog)
+    assert "no longer written, the run continues: less than 1,000,000,000" in warning
 
 
 @pytest.mark.slow
-def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:
+def test_processes_that_write_at_once_and_are_killed(
+    cached: Embedder, plain: ElmoTokenEmbedder
+) -> None:
+    texts = [[f"word{number}", "froze"] for number in range(60)]
+
     def write(step: int) -> None:
-        store = LayerStore(tmp_path / "store")
-        for number in range(0, 600 * step, step):
-            key, value = entry(number % 600)
-            store.write({key: value})
-            assert store.read({key: len(value)})
+        elmo = cached()
+        for number in range(0, 60 * step, step):
+            elmo.layers(batch_to_ids([texts[number % 60]]))
 
     def write_forever() -> None:
         while True:
             write(13)
 
     killed = in_fork(write_forever)
-    for process in [in_fork(partial(write, step)) for step in (1, 7, 599)]:
+    for process in [in_fork(partial(write, step)) for step in (1, 7, 59)]:
         require_success(process)
     os.kill(killed, signal.SIGKILL)
     status_of(killed)
-    store = LayerStore(tmp_path / "store")
-    expected = dict([entry(number) for number in range(600)])
-    found = store.read({key: len(value) for key, value in expected.items()})
-    assert found == expected and len(store) == 600
+    elmo = cached()
+    seen = passes(elmo.source)
+    found = elmo.layers(batch_to_ids(texts)).layers
+    expected = rounded(plain.layers(batch_to_ids(texts)))
+    torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+    assert seen == []

@@ -298,20 +298,6 @@ def test_cache(elmo: Elmo, tmp_path: Path) -> None:
         )
 
 
-def test_the_limit_of_the_cache(
-    elmo: Elmo, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A pickle has it, too. The default: test_cache.py."""
-    files = (tmp_path / "options.json", tmp_path / "weights.hdf5")
-    for limit, is_written in ((1e-6, False), (64, True)):
-        folder = tmp_path / str(limit)
-        cached = Elmo.from_files(*files, cache_dir=folder, cache_limit_gb=limit)
-        pickle.loads(pickle.dumps(cached)).embed(TEXT)
-        assert folder.exists() == is_written
-        assert ("limit of" in caplog.text) != is_written
-        caplog.clear()
-
-
 def test_columns_of_a_batch(elmo: Elmo) -> None:
     found = elmo.embed_batch({"tokens": TOKENS, "id": [0] * 6})["elmo"]
     assert all(map(np.array_equal, found, elmo.embed(TEXT, layers="average")))

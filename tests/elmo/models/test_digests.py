@@ -14,7 +14,6 @@ import transformers
 from torch import Tensor
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers, opened_models
 from elmo_tasks.elmo.models.files import files_of
 from elmo_tasks.elmo.models.record import record_models
@@ -163,7 +162,7 @@ def test_a_copy_is_the_same_model(write: Any, tmp_path: Path) -> None:
 
 def test_the_code_of_ones_own_source_is_part_of_the_cache(tmp_path: Path) -> None:
     """Else a changed module would get the layers of the one before."""
-    cache = CacheSettings(cache_dir=str(tmp_path / "cache"))
+    cache = tmp_path / "cache"
     module = tmp_path / "tests_changing.py"
     (tmp_path / "model").write_text("")
     found = []
@@ -174,7 +173,7 @@ def test_the_code_of_ones_own_source_is_part_of_the_cache(tmp_path: Path) -> Non
         exec(compile(module.read_text(), module, "exec"), names)
         register_source("tests_changing", files={"model": "any"})(names["load"])
         settings = {"source": "tests_changing", "model": str(tmp_path / "model")}
-        found.append(layers_of(settings, cache=cache))
+        found.append(layers_of(settings, cache_dir=cache))
         del SOURCES["tests_changing"]
     assert not torch.allclose(*found, atol=0.1)
 

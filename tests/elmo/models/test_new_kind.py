@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.elmo.cache import CacheSettings
 from elmo_tasks.elmo.layers import Layers, opened_models
 from elmo_tasks.elmo.models.files import files_of
 from elmo_tasks.elmo.models.record import record_models
@@ -115,12 +114,12 @@ def test_it_is_saved_and_cached(tmp_path: Path) -> None:
     opened = Layers.open(SourceSettings.of(settings))
     Elmo(opened).save_pretrained(tmp_path / "saved")
     saved = {**settings, "model": str(tmp_path / "saved")}
-    cache = CacheSettings(cache_dir=str(tmp_path / "cache"))
+    cache = tmp_path / "cache"
     for given in (settings, saved):
-        found = layers_of(given, cache=cache)
+        found = layers_of(given, cache_dir=cache)
         torch.testing.assert_close(found, expected, atol=1e-3, rtol=0.0)
     assert len(list((tmp_path / "cache").iterdir())) == 1  # one model, by its digest
-    other = layers_of(write(tmp_path / "other", seed=2), cache=cache)
+    other = layers_of(write(tmp_path / "other", seed=2), cache_dir=cache)
     assert not torch.allclose(other, expected, atol=0.01)
 
 
