@@ -1,4 +1,4 @@
-"""`elmo-tasks models`: list, download and remove the published ELMo models."""
+"""`elmo-tasks models`: list and download the published ELMo models."""
 
 import argparse
 
@@ -7,7 +7,7 @@ from elmo_tasks.errors import InputError
 
 DESCRIPTION = (
     "List the models that --model, Elmo.from_pretrained and the key `model.elmo.model`"
-    " of a config accept by name; download or remove one. The first comes with the"
+    " of a config accept by name; download one. The first comes with the"
     " package; the others are downloaded once, from their publishers."
 )
 
@@ -21,15 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="list only models with this text in their name, language or domain",
     )
-    actions = parser.add_mutually_exclusive_group()
-    actions.add_argument(
-        "--download",
-        metavar="NAME",
-        help="download a model now",
-    )
-    actions.add_argument(
-        "--remove", metavar="NAME", help="remove a model from the cache"
-    )
+    parser.add_argument("--download", metavar="NAME", help="download a model now")
     add_json(parser)
     add_download_limit(parser)
     parser.set_defaults(func=run)
@@ -37,21 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """List the models, or do what the options say with one of them."""
-    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.model_list import download, print_models
-    from elmo_tasks.formats.fetching.model_cache import remove_model
 
-    if args.text and (args.download or args.remove):
-        raise InputError(
-            f"expected no text with --download or --remove, got {args.text!r}"
-        )
+    if args.text and args.download:
+        raise InputError(f"expected no text with --download, got {args.text!r}")
     if args.download is not None:
         download(args.download, as_json=args.json)
-    elif args.remove is not None:
-        remove_model(args.remove)
-        if args.json:
-            print_document({"removed": args.remove})
-        else:
-            print(f"removed {args.remove}")
     else:
         print_models(args.text, as_json=args.json)

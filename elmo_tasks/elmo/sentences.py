@@ -46,8 +46,6 @@ def _each_checked(sentences: Sentences) -> Iterator[Any]:
     else.
     """
     for number, one in enumerate(_parts(sentences) or (), start=1):
-        if hasattr(one, "as_py"):  # a scalar of Arrow, of list(array)
-            one = one.as_py()
         words = one if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
@@ -62,9 +60,7 @@ def has_columns(value: Any) -> bool:
     """
     shape = getattr(value, "shape", ())
     is_matrix = isinstance(shape, tuple) and len(shape) > 1
-    has_fields = getattr(getattr(value, "dtype", None), "names", None) is not None
-    has_names = isinstance(value, Mapping) or hasattr(value, "columns")
-    return is_matrix or has_fields or has_names
+    return is_matrix or isinstance(value, Mapping) or hasattr(value, "columns")
 
 
 def _described(value: Any) -> str:
@@ -79,8 +75,6 @@ def _parts(value: Any) -> Iterator[Any] | None:
     """Those of a list or a stream; `None` for something else."""
     if isinstance(value, _NO_LISTS) or has_columns(value):
         return None
-    if hasattr(value, "to_pylist"):  # of Arrow, whose parts are no strings
-        value = value.to_pylist()
     try:
         return iter(value)
     except TypeError:  # also of an array or a tensor of one number
@@ -93,12 +87,9 @@ def word_list(value: Any) -> list[str] | None:
     if parts is None:
         return None
     words = list(parts)
-    for index, word in enumerate(words):
-        if hasattr(word, "as_py"):  # a scalar of Arrow
-            words[index] = word.as_py()
-        if not isinstance(words[index], str):
-            return None
-    return words
+    if all(isinstance(word, str) for word in words):
+        return words
+    return None
 
 
 class Splitter:

@@ -91,7 +91,6 @@ CALLS = [
     Call("models --json", prints="elmo-original"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="is_there: True"),
-    Call("models --remove nlpl-218", prints="removed nlpl-218"),
     Call(
         TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'",
         prints="2 runs",

@@ -4,7 +4,6 @@ choosing a column gives, of any library, is read as a list.
 """
 
 import logging
-from collections import UserDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas
-import pyarrow
 import pytest
 
 from elmo_tasks.elmo import Elmo
@@ -36,15 +34,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Elmo, WordSurprisa
 
 CALLS: dict[str, Callable[[Elmo, WordSurprisal, Any], Any]] = {
     "embed": lambda elmo, _, texts: elmo.embed(texts),
-    "encode": lambda elmo, _, texts: elmo.encode(texts),
-    "iter_embed": lambda elmo, _, texts: list(elmo.iter_embed(texts)),
     "__call__": lambda elmo, _, texts: elmo(texts),
-    "words": lambda elmo, _, texts: elmo.words(texts),
-    "mean_vectors": lambda elmo, _, texts: elmo.mean_vectors(texts, ["bread"]),
     "words of mean_vectors": lambda elmo, _, texts: elmo.mean_vectors(TEXTS, texts),
-    "embed_batch": lambda elmo, _, texts: elmo.embed_batch({"tokens": texts}),
     "score": lambda _, surprisal, texts: surprisal.score(texts),
-    "iter_score": lambda _, surprisal, texts: list(surprisal.iter_score(texts)),
 }
 
 
@@ -63,16 +55,9 @@ class Frame:
 FRAME = pandas.DataFrame({"text": TEXTS, "label": ["x", "y", "z"]})
 TABLES: dict[str, Any] = {
     "DataFrame": FRAME,
-    "DataFrame of a column": FRAME[["text"]],
     "frame": Frame(),
-    "Arrow": pyarrow.table({"text": TEXTS}),
-    "record batch": pyarrow.record_batch({"text": TEXTS}),
     "matrix": FRAME.to_numpy(),
-    "matrix of a column": np.array(TEXTS)[:, None],
-    "three dimensions": np.full((2, 1, 1), "bread"),
-    "records": np.array([("bread", "x")], dtype=[("text", "O"), ("label", "O")]),
     "dict": {"text": TEXTS},
-    "like a dict": UserDict({"text": TEXTS}),
 }
 
 
@@ -98,14 +83,7 @@ def test_a_table_is_no_sentence(
 
 LISTS: dict[str, Any] = {
     "Series": FRAME["text"],
-    "filtered Series": FRAME["text"][[True, True, True]][::1].rename(None),
-    "column of a matrix": FRAME.to_numpy()[:, 0],
-    "array of objects": np.array(TEXTS, object),
     "array": np.array(TEXTS),
-    "column of Arrow": TABLES["Arrow"]["text"],
-    "array of Arrow": pyarrow.array(TEXTS),
-    "list of Arrow's strings": list(pyarrow.array(TEXTS)),
-    "column of records": np.array([(one, 1) for one in TEXTS], "O,i")["f0"],
     "tuple": tuple(TEXTS),
 }
 
@@ -164,7 +142,7 @@ def test_lines_without_numbers(
     models: tuple[Elmo, WordSurprisal], tmp_path: Path
 ) -> None:
     elmo, _ = models
-    lines: list[Any] = [TEXTS, FRAME, TABLES["matrix of a column"], SimpleNamespace()]
+    lines: list[Any] = [TEXTS, FRAME, TABLES["matrix"], SimpleNamespace()]
     for value in lines:
         with pytest.raises(InputError, match="expected lines with their numbers, got"):
             elmo.write(value, tmp_path / "x.hdf5", settings={})

@@ -59,7 +59,7 @@ def test_the_card_of_a_published_model(
         assert line in second
 
 
-def test_a_model_is_downloaded_and_removed(
+def test_a_model_is_downloaded(
     server: Server,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -76,20 +76,15 @@ def test_a_model_is_downloaded_and_removed(
     assert f"sha256: {SHA256}" in shown and f"md5: {MD5}" in shown
     shown = printed(capsys, NAME)
     assert f"{NAME} *" in shown and f"in the cache: {path}" in shown
-    assert printed(capsys, "--remove", NAME) == f"removed {NAME}\n"
-    assert not [path for path in cache.rglob("*") if path.is_file()]
-    with pytest.raises(InputError, match=f"{NAME}: it is not in the cache"):
-        run(["models", "--remove", NAME])
 
 
-@pytest.mark.parametrize("option", ["--download", "--remove"])
-def test_unknown_names(option: str) -> None:
+def test_unknown_names() -> None:
     with pytest.raises(InputError, match="no published model .*nearest: elmo-original"):
-        run(["models", option, "elmo-orginal"])
-    with pytest.raises(InputError, match="no text with --download or --remove"):
-        run(["models", "x", option, NAME])
+        run(["models", "--download", "elmo-orginal"])
+    with pytest.raises(InputError, match="no text with --download"):
+        run(["models", "x", "--download", NAME])
     with pytest.raises(InputError, match="bundled: it comes with the package"):
-        run(["models", option, "bundled"])
+        run(["models", "--download", "bundled"])
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:

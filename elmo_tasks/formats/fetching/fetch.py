@@ -83,14 +83,12 @@ def model_path(given: str, *, offline: bool = False) -> Path:
     return _unpacked(path)
 
 
-def local_path(
-    path_or_url: str | Path, *, offline: bool = False, sha256: str | None = None
-) -> Path:
+def local_path(path_or_url: str | Path, *, offline: bool = False) -> Path:
     """
     A path as `located` finds it; a URL of http or https is downloaded once to the local
     cache, which also works offline later. `hf://owner/name/file` and
-    `hf://owner/name@revision/file` are files of the Hugging Face hub. The digest
-    `sha256`, or that of a URL which ends in `#sha256=HEX`, is checked.
+    `hf://owner/name@revision/file` are files of the Hugging Face hub. The digest of
+    a URL which ends in `#sha256=HEX` is checked.
 
     Raises `NotAllowed` if it would have to be downloaded and `offline` is set, and
     `InputError` if a URL has a login or a key, it cannot be fetched, the file is too
@@ -98,20 +96,19 @@ def local_path(
     """
     text = str(path_or_url)
     if "://" not in text:
-        path = Path(located(text))
-        _require_digest(path, sha256)
-        return path
+        return Path(located(text))
     if _LOGIN.match(text) or _KEY.search(text):
         # The message does not show them; a config and an archive would.
         problem = "expected an address without a login, key or token"
         raise InputError(problem, hint="download the file, and give its path")
     url, sign, fragment = text.partition("#")
-    if sign:
-        sha256 = _digest_of(url, fragment)
+    sha256 = _digest_of(url, fragment) if sign else None
     if not url.startswith(HUB):
         return _downloaded(url, sha256, offline=offline)
     path = _hub_file(url, offline=offline)
-    _require_digest(path, sha256)
+    if sha256 not in (None, file_sha256(path)):
+        problem = f"expected sha256={sha256}, got {file_sha256(path)}"
+        raise InputError(problem, file=path)
     return path
 
 
@@ -122,14 +119,6 @@ def _digest_of(url: str, fragment: str) -> str:
         expected = "#sha256= and 64 hexadecimal digits at the end"
         raise InputError(f"expected {expected}, got something else", file=url)
     return digest[1].lower()
-
-
-def _require_digest(path: Path, sha256: str | None) -> None:
-    if sha256 is None:
-        return
-    found = file_sha256(path)
-    if found != sha256:
-        raise InputError(f"expected sha256={sha256}, got {found}", file=path)
 
 
 def _downloaded(url: str, sha256: str | None, *, offline: bool) -> Path:

@@ -1,13 +1,12 @@
 """
-Published models on this machine: what the cache has of them, fetching and removing them.
+Published models on this machine: what the cache has of them, and fetching them.
 """
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.cache_folder import download_target, unpacked_folder
+from elmo_tasks.formats.fetching.cache_folder import download_target
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,
@@ -71,16 +70,3 @@ def fetch_model(name: str) -> list[CachedFile]:
     for file in model.files:
         local_path(file)
     return cached_files(model)
-
-
-def remove_model(name: str) -> None:
-    """
-    Remove the files of a published model from the cache, also unpacked ones. Raises
-    `InputError` if nothing of it is there.
-    """
-    there = [file for file in cached_files(model_of(name)) if file.is_there]
-    if not there:
-        raise InputError("it is not in the cache", file=name)
-    for cached in there:
-        shutil.rmtree(unpacked_folder(cached.path), ignore_errors=True)
-        shutil.rmtree(cached.path.parent)
