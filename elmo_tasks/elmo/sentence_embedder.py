@@ -17,7 +17,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
-from elmo_tasks.elmo.arrays import arrays_of, stream_of_arrays
+from elmo_tasks.elmo.batching import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
@@ -101,6 +101,7 @@ class Elmo:
         precision: str = "float32",
         cache_dir: Optional[PathLike] = None,
         offline: bool = False,
+        files: Optional[Mapping[str, Optional[PathLike]]] = None,
         max_length: Size = 512,
         overlap: Count = 128,
         batch_size: Size = 64,
@@ -110,14 +111,26 @@ class Elmo:
         Open the bundled biLM, or another model by its name, as `--model` does: one that
         `elmo-tasks models` lists, a folder, a ZIP, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`, or
-        `options.json+weights.hdf5`; see `models/files.py`. The other arguments and the
-        errors are those of `from_files`.
+        `options.json+weights.hdf5`; see `models/files.py`. Raises `InputError` naming
+        the file and all that is wrong with it.
+
+        # Parameters
+
+        - `precision`: that of `BiLM`.
+        - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `auto`: a GPU of CUDA
+          if there is one, else the CPU. `mps` is untested.
+        - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
+        - `offline`: if true, nothing is downloaded: what is not on this machine is an
+          error.
+        - `files`: in place of `model`, paths or URLs by their keys in a config.
+        - The others are those of `Elmo`.
 
         >>> Elmo.from_pretrained(device="cpu", batch_size=32).dimension
         320
         """
         chosen = {"model": model, "precision": precision, "offline": offline}
-        layers = _opened(SourceSettings.of(chosen), cache_dir, device)
+        settings = SourceSettings.of(chosen | dict(files or {}))
+        layers = Layers.open(settings, cache_dir=cache_dir).to(opened_device(device))
         return cls(
             layers,
             tokenizer=tokenizer,
@@ -128,53 +141,20 @@ class Elmo:
         )
 
     @classmethod
-    @checked
     def from_files(
         cls,
         options_file: Optional[PathLike] = None,
         weight_file: Optional[PathLike] = None,
-        *,
-        device: str | int | torch.device | None = AUTO,
-        tokenizer: Tokenizer = BASIC,
-        precision: str = "float32",
-        cache_dir: Optional[PathLike] = None,
-        offline: bool = False,
-        max_length: Size = 512,
-        overlap: Count = 128,
-        batch_size: Size = 64,
-        max_tokens: Size = 4096,
+        **options: Any,
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; by default the bundled one.
-        Raises `InputError` naming the file and all that is wrong with it.
-
-        # Parameters
-
-        - `precision`: that of `BiLM`.
-        - `device`: such as `cpu` or `cuda:0`, a GPU's number, or `auto`: a GPU of CUDA
-          if there is one, else the CPU. `mps` is untested.
-        - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
-        - `offline`: if true, nothing is downloaded: what is not on this machine is an
-          error.
-        - The others are those of `Elmo`.
+        The other arguments and the errors are those of `from_pretrained`.
 
         >>> elmo = Elmo.from_files("options.json", "weights.hdf5")  # doctest: +SKIP
         """
-        chosen = {
-            "options_file": options_file,
-            "weight_file": weight_file,
-            "precision": precision,
-            "offline": offline,
-        }
-        layers = _opened(SourceSettings.of(chosen), cache_dir, device)
-        return cls(
-            layers,
-            tokenizer=tokenizer,
-            max_length=max_length,
-            overlap=overlap,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-        )
+        files = {"options_file": options_file, "weight_file": weight_file}
+        return cls.from_pretrained(files=files, **options)
 
     @checked
     def save_pretrained(
@@ -622,15 +602,6 @@ class Elmo:
         if again is None:
             return partial(type(self), **settings), (self.layers,)
         return _reopened, (type(self), again, settings)
-
-
-def _opened(
-    chosen: SourceSettings,
-    cache_dir: PathLike | None,
-    device: str | int | torch.device | None,
-) -> Layers:
-    found = opened_device(device)
-    return Layers.open(chosen, cache_dir=cache_dir).to(found)
 
 
 def _reopened(kind: type[Elmo], again: Reopening, settings: dict[str, Any]) -> Elmo:

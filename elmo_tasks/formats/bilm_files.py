@@ -4,7 +4,6 @@ The two formats of a biLM's files, and their names in a folder: the official
 models of the Hugging Face hub.
 """
 
-import json
 from collections.abc import Collection, Mapping
 from fnmatch import filter as filter_names
 from pathlib import Path
@@ -113,17 +112,6 @@ def missing_among(present: Mapping[str, str], key: str, folder: Path) -> InputEr
         chosen = "safetensors"
     names = " or ".join(NAMES[chosen][key])
     return InputError(f"expected a biLM with {names}, got none", file=folder)
-
-
-def has_bilm_config(folder: Path) -> bool:
-    """Whether the `config.json` in a folder is that of a biLM."""
-    if not (folder / CONFIG).is_file():  # reading a pipe would wait
-        return False
-    try:
-        config: Any = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return is_bilm_config(config)
 
 
 def is_in(names: Collection[str], config: Any) -> bool:

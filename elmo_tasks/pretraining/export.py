@@ -28,7 +28,7 @@ from elmo_tasks.elmo.models.files import (
     resolve,
     resolve_files,
 )
-from elmo_tasks.elmo.models.kinds import two_files
+from elmo_tasks.elmo.models.kinds import config_in, two_files
 from elmo_tasks.elmo.models.lineage import ancestor_of
 from elmo_tasks.elmo.models.record import read_record
 from elmo_tasks.elmo.models.saving import LAST, require_free
@@ -36,7 +36,7 @@ from elmo_tasks.elmo.sources.types import BILM, SOURCES
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
     Format,
-    has_bilm_config,
+    is_bilm_config,
     written_names,
 )
 from elmo_tasks.formats.fetching.fetch import is_hub_model, local_path
@@ -387,7 +387,11 @@ def _is_run(name: str | Path) -> bool:
     """Whether a name, unless it is `bundled`, means the folder of a run."""
     config = Path(name) / CONFIG
     is_bundled = os.fspath(name) == BUNDLED
-    return config.is_file() and not is_bundled and not has_bilm_config(Path(name))
+    return (
+        not is_bundled
+        and config.is_file()
+        and not is_bilm_config(config_in(Path(name)))
+    )
 
 
 def _open_bilm(files: ModelFiles) -> BiLM:

@@ -31,7 +31,6 @@ from elmo_tasks.elmo.models.kinds import (
     kind_of_folder,
     names_in,
     one_file,
-    require_no_folder,
     two_files,
     unknown,
 )
@@ -189,8 +188,6 @@ def resolve(
     text = os.fspath(name)
     model = published(text)
     pair = two_files(text)
-    if text == BUNDLED or model is not None:
-        require_no_folder(text)
     if text == BUNDLED:
         files = bundled()
     elif pair is not None:

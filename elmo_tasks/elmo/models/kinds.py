@@ -10,7 +10,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.published import nearest_model
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.option_values import MODEL_FORMS
-from elmo_tasks.system.run_names import ARCHIVE, BEST, CONFIG, META
+from elmo_tasks.system.run_names import BEST, CONFIG
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -59,19 +59,13 @@ def address(text: str) -> str:
 def kind_of_folder(folder: Path, given: str) -> str:
     """
     The kind of the model in a folder. Raises `InputError`, which calls the folder
-    `given`, if it has no model, several, or is the folder of a run.
+    `given`, if it has no model or several, or is the folder of a run.
     """
     names = names_in(folder)
     kinds = kinds_among(names, config_in(folder))
     if len(kinds) == 1 and BEST not in names:  # ZIPs of others have meta.json, too
         return kinds[0]
-    if is_of_a_run(names):
-        raise InputError(
-            f"expected {MODEL_FORMS}, got the folder of a run",
-            file=given,
-            hint="`elmo-tasks bilm export` writes the biLM that a run has trained",
-        )
-    hints = []
+    hints = ["`elmo-tasks bilm export` writes the biLM of a run"]
     for source in SOURCES.values():
         if source.hint:
             hints.append(f"{source.label}: {source.hint}")
@@ -86,32 +80,6 @@ def config_in(folder: Path) -> Any:
     if not (folder / CONFIG).is_file():
         return None
     return read_json(folder / CONFIG, "the config of a model")
-
-
-def require_no_folder(name: str) -> None:
-    """
-    Raises `InputError` if the name of a published or bundled model is also that of a
-    folder with a model or a run.
-    """
-    folder = Path(name)
-    if not folder.is_dir():
-        return
-    names = names_in(folder)
-    if is_of_a_run(names) or kinds_among(names, None):
-        raise InputError(
-            "expected the name of one model, got that of a model and of a folder",
-            file=name,
-            hint=f"./{name} means the folder; for the model, rename the folder",
-        )
-
-
-def is_of_a_run(names: Collection[str]) -> bool:
-    """
-    Whether files with these names belong to the folder of a training, which is not a
-    model.
-    """
-    others = {BEST, ARCHIVE, META}
-    return CONFIG in names and not others.isdisjoint(names)
 
 
 def names_in(folder: Path) -> set[str]:

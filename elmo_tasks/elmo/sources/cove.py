@@ -76,7 +76,6 @@ class CoVe(nn.Module):
         for name, tensor in read_state_dict(file, _WHAT).items():
             weights[name.removeprefix(_PREFIX)] = tensor
         width = _width_of(weights, file)
-        _check_weights(weights, width, file)
         cove = cls(VectorFile(Path(vectors_file), width=width))
         for depth, lstm in enumerate(cove.lstms):
             of_layer = {}
@@ -143,28 +142,16 @@ class CoVe(nn.Module):
 
 
 def _width_of(weights: Mapping[str, Tensor], file: Path) -> int:
-    """The units of a direction."""
-    first = weights.get("weight_hh_l0")
-    if first is None or first.dim() != 2 or not first.shape[1]:
-        names = ", ".join(sorted(weights)) or "nothing"
-        raise InputError(f"expected {_WHAT}, got {names}", file=file, hint=_HINT)
-    return first.shape[1]
-
-
-def _check_weights(weights: Mapping[str, Tensor], width: int, file: Path) -> None:
     """
-    Raises `InputError` if the weights are not those of the whole LSTM, or not finite.
+    The units of a direction. Raises `InputError` if the weights are not those of the
+    whole LSTM.
     """
-    with torch.device("meta"):
-        lstm = nn.LSTM(width, width, num_layers=DEPTH, bidirectional=True)
     try:
+        width = weights["weight_hh_l0"].shape[1]
+        with torch.device("meta"):
+            lstm = nn.LSTM(width, width, num_layers=DEPTH, bidirectional=True)
         lstm.load_state_dict(weights, assign=True)
-    except RuntimeError as error:
-        problems = " ".join(str(error).split())
-        problem = f"expected {_WHAT}, of width {width}: {problems}"
-        raise InputError(problem, file=file) from None
-    for name, tensor in weights.items():
-        if not tensor.isfinite().all():
-            raise InputError(
-                f"expected finite numbers, got others in {name}", file=file
-            )
+    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        problem = f"expected {_WHAT}: {' '.join(str(error).split())}"
+        raise InputError(problem, file=file, hint=_HINT) from None
+    return width

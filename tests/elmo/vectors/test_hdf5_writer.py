@@ -79,10 +79,6 @@ def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     average = written(bilm, tmp_path / "average", output="average")
     assert np.allclose(top[0], expected[-1], atol=1e-6)
     assert np.allclose(average[0], expected.mean(0), atol=1e-6)
-    assert (top.layer_names, average.layer_names) == (
-        ["layer 2"],
-        ["mean of layers 0 to 2"],
-    )
     for output in ("all", "top"):  # also of windows
         out = tmp_path / f"int8 {output}"
         small = written(bilm, out, stored="int8", output=output)
@@ -147,7 +143,7 @@ def test_long_lines_are_split_into_windows(bilm: BiLM, tmp_path: Path) -> None:
 def test_datasets_and_attributes(bilm: BiLM, tmp_path: Path) -> None:
     """The datasets and `sentence_to_index` are those of AllenNLP 0.x."""
     with written(bilm, tmp_path / "out", settings={"weights_sha256": "abc"}) as vectors:
-        info, names = vectors.info, vectors.layer_names
+        info = vectors.info
     with h5py.File(tmp_path / "out", "r") as file:
         indices = json.loads(file["sentence_to_index"][0])
         assert indices == {
@@ -158,7 +154,6 @@ def test_datasets_and_attributes(bilm: BiLM, tmp_path: Path) -> None:
         }
         assert np.allclose(file[indices["one"]][...], layers(bilm, ["one"]), atol=1e-6)
         assert set(file) == {*map(str, range(len(TEXT))), "sentence_to_index", "index"}
-    assert names == ["layer 0, context-free", "layer 1", "layer 2"]
     expected = {
         "output": "all",
         "dtype": "float32",
