@@ -22,8 +22,6 @@ from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
 from elmo_tasks.elmo.devices import cpu_products, cpu_type
 from elmo_tasks.formats.text.text_files import open_text
-from tests.gpu import pretend
-from tests.gpu.operators import operators_of_a_step
 
 TOLERANCE = 1e-5
 
@@ -312,8 +310,6 @@ def main() -> None:
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
         measure_memory(both, 32, 25)
         measure_memory(both, 1, arguments.long_text)
-    if pretend.available():
-        print_operators()
 
 
 def print_machine(threads: int) -> None:
@@ -322,18 +318,6 @@ def print_machine(threads: int) -> None:
     print(f"{cpu_type()}; vector units: {cpu_products()}")
     limits = [f"{name}={os.environ[name]}" for name in LIMITS if name in os.environ]
     print(f"limited by: {' '.join(limits) or 'nothing'}\n")
-
-
-def print_operators() -> None:
-    """How many operators a GPU would get, which on one take most of the time."""
-    with pretend.on_pretended_gpu() as device:
-        bilm = BiLM(BiLMOptions(dim=8, projection_dim=4)).to(device)
-        inference = operators_of_a_step(bilm, train=False)
-        training = operators_of_a_step(bilm, train=True)
-    print(
-        "\noperators of a step and layer on a GPU, both directions together:"
-        f" {inference:g} in inference, {training:g} in training"
-    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from torch import Tensor
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.packed_weight import Linear
 from elmo_tasks.bilm.token_encoder import PROJECTED_AT_ONCE, PackableLinear
-from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 EMBEDDED = {
@@ -38,16 +37,6 @@ class Encoder:
 
 def words(*numbers: int) -> Tensor:
     return torch.tensor(numbers)[:, None].expand(-1, 50)
-
-
-def test_the_least_recently_used_word_is_dropped() -> None:
-    cache = WordVectorCache(capacity=2)
-    encode = Encoder()
-    for number in (1, 2, 1, 3, 1, 2):
-        cache.vectors(words(number), encode)
-    assert encode.calls == [[1], [2], [3], [2]] and len(cache) == 2
-    vectors = cache.vectors(words(1, 2, 4, 5), encode)
-    assert vectors[:, 0].tolist() == [1, 2, 4, 5] and len(cache) == 2
 
 
 @pytest.mark.parametrize("precision", [None, torch.bfloat16])

@@ -16,7 +16,7 @@ import pytest
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import open_text
-from elmo_tasks.formats.unpacking import check_ratio, compression, unpack, unzip
+from elmo_tasks.formats.unpacking import check_ratio, unpack, unzip
 from elmo_tasks.system.run_names import ARCHIVED
 from tests.system import require_path
 
@@ -127,36 +127,6 @@ def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) ->
     assert [line for _, line in open_text(f"/dev/fd/{reading}")] == ["a", "b"]
 
 
-def test_missing_archives_and_devices(tmp_path: Path) -> None:
-    require_path("/dev/null")
-    with pytest.raises(InputError, match="/dev/null: expected a regular file"):
-        unzip(Path("/dev/null"), tmp_path)
-    problem = "cannot be unpacked: .*No such"
-    with pytest.raises(InputError, match=f"a: the archive {problem}"):
-        unpack(tmp_path / "none", tmp_path, ["*"], file="a")
-    with pytest.raises(InputError, match=f"none: the ZIP {problem}"):
-        unzip(tmp_path / "none", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("start", "expected"),
-    [
-        (b"\x1f\x8b", "gzip"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-        (b"\x1f", None),
-        (b"\x28\xb5\x2f", None),
-        (b"PK", None),
-        (b"", None),
-    ],
-)
-def test_compressed_files_by_their_first_bytes(
-    start: bytes, expected: str | None, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_bytes(start)
-    with (tmp_path / "a").open("rb") as opened:
-        assert compression(opened) == expected and opened.tell() == 0
-
-
 @pytest.mark.parametrize(
     ("size", "packed", "least"),
     [(2**21, 0, None), (100 * 2**20, 2**20, None), (500, 5, 5), (7, 0, 7)],
@@ -218,18 +188,6 @@ def test_a_zip_within_the_ratio(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="z: the file unpacks to more than 100 times"):
         unzip(tmp_path / "z", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["z"]
-
-
-def test_patterns_of_members(tmp_path: Path) -> None:
-    """A star matches no slash, and hidden files match nothing."""
-    names = ["a", "b/a", "b/c/a", ".a", "b/.a"]
-    (tmp_path / "x").write_bytes(packed([member(name, b"x") for name in names], "w:"))
-    unpack(tmp_path / "x", tmp_path / "one", ["*"], file="x")
-    unpack(tmp_path / "x", tmp_path / "two", ["*/*"], file="x")
-    for folder, expected in (("one", ["a"]), ("two", ["b/.a", "b/a"])):
-        place = tmp_path / folder
-        found = [path for path in place.rglob("*") if path.is_file()]
-        assert sorted(str(path.relative_to(place)) for path in found) == expected
 
 
 def test_archives_are_read_to_their_end(tmp_path: Path) -> None:

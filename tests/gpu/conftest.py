@@ -27,12 +27,3 @@ def gpu() -> Iterator[torch.device]:
         pytest.skip(pretend.MISSING)
     with pretend.in_place_of_cuda() as device:
         yield device
-
-
-@pytest.fixture
-def pretended() -> Iterator[torch.device]:
-    """A pretended GPU, which draws the random numbers of the CPU and counts."""
-    if not pretend.available():
-        pytest.skip(pretend.MISSING)
-    with pretend.in_place_of_cuda() as device:
-        yield device

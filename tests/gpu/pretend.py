@@ -6,14 +6,11 @@ does.
 PyTorch reserves the dispatch key PrivateUse1 for devices of others. Every operator on a
 `PretendTensor` comes to `compute`. `on_pretended_gpu` and `in_place_of_cuda` are the
 ways in; `register` must have been called before the first backward pass of the process,
-which starts the threads of all devices. `work_of` counts operators, copies and waits.
+which starts the threads of all devices.
 """
 
-import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
@@ -56,98 +53,6 @@ TAKE_INDICES_OF_THE_CPU = INDEXING + (
 )
 """Operators whose indices or lengths may be on the CPU with CUDA, too."""
 
-READ_BY_THE_CPU = (
-    aten._local_scalar_dense.default,
-    aten._unique2.default,
-    aten.equal.default,
-    aten.masked_select.default,
-    aten.nonzero.default,
-)
-"""Operators whose result, or the shape of it, CUDA's CPU waits for."""
-
-
-@dataclass
-class Work:
-    """What a function asked of the device."""
-
-    operators: Counter[str] = field(default_factory=Counter)
-    """How often each operator ran."""
-
-    sent: Counter[str] = field(default_factory=Counter)
-    """The tensors that were copied from the CPU, by the function that did it."""
-
-    waits: Counter[str] = field(default_factory=Counter)
-    """How often the CPU would have waited for numbers of the device, by function."""
-
-
-_work: list[Work] = []
-"""What `work_of` counts, one inside the other."""
-
-
-def work_of(function: Callable[[], Any]) -> Work:
-    """
-    Calls a function, and counts what it asks of the device, also in backward passes.
-    """
-    own = Work()
-    _work.append(own)
-    try:
-        function()
-    finally:
-        _work.remove(own)
-    return own
-
-
-def _note(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> None:
-    """Counts an operator, and the copies and waits that it means."""
-    for work in _work:
-        work.operators[str(operator)] += 1
-        sent = _sends(operator, args, kwargs, given)
-        if sent:
-            work.sent[_caller()] += sent
-        if _waits(operator, args, kwargs):
-            work.waits[_caller()] += 1
-
-
-def _sends(operator: Any, args: Any, kwargs: Any, given: list[Tensor]) -> int:
-    """How many tensors of the CPU an operator copies to the device."""
-    others = [one for one in given if not isinstance(one, PretendTensor)]
-    if operator in INDEXING:
-        return len([one for one in others if one.dim()])
-    is_sent = False
-    if operator is aten._to_copy.default:
-        is_sent = is_ours(kwargs.get("device"))
-    elif operator is aten.copy_.default:
-        is_sent = isinstance(args[0], PretendTensor)
-    return len(others) if is_sent else 0
-
-
-def _waits(operator: Any, args: Any, kwargs: Any) -> bool:
-    """Whether an operator makes the CPU wait for the device."""
-    if operator is aten._to_copy.default:
-        target = kwargs.get("device")
-        leaves = target is not None and not is_ours(target)
-        return leaves and isinstance(args[0], PretendTensor)
-    if operator is aten.copy_.default:
-        target, source = args[:2]
-        comes = isinstance(source, PretendTensor)
-        return comes and not isinstance(target, PretendTensor)
-    if operator in INDEXING:  # CUDA counts the true ones
-        return any(one.dtype == torch.bool for one in tensors_in(args[1:2]))
-    if operator is aten.repeat_interleave.Tensor:
-        return kwargs.get("output_size") is None
-    return operator in READ_BY_THE_CPU
-
-
-def _caller() -> str:
-    """The innermost function of this package, or of AllenNLP, that is running."""
-    frame = inspect.currentframe()
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module.startswith(("elmo_tasks.", "allennlp.")):
-            return f"{module}.{frame.f_code.co_name}"
-        frame = frame.f_back
-    return "elsewhere"
-
 
 class PretendTensor(Tensor):
     """A tensor on the device. Its numbers are those of `raw`, a tensor of the CPU."""
@@ -185,8 +90,6 @@ class PretendTensor(Tensor):
 
     def tolist(self) -> Any:
         """As of a tensor on CUDA; PyTorch does not do it for subclasses."""
-        for work in _work:
-            work.waits[_caller()] += 1
         return self.raw.tolist()
 
     @classmethod
@@ -215,8 +118,6 @@ def is_ours(device: Any) -> bool:
 def compute(operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The result of an operator, on the device that it would have with CUDA."""
     given = tensors_in(args) + tensors_in(kwargs.values())
-    if _work:
-        _note(operator, args, kwargs, given)
     require_one_device(operator, given)
     target = kwargs.get("device")
     stays = target is None or is_ours(target)
@@ -464,11 +365,6 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Tensor:
 
 def copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
     """What PyTorch's own functions call, such as `torch.tensor` with a device."""
-    for work in _work:
-        if not isinstance(source, PretendTensor):
-            work.sent[_caller()] += 1
-        if not isinstance(target, PretendTensor):
-            work.waits[_caller()] += 1
     unwrapped(target).copy_(unwrapped(source))
     return target
 

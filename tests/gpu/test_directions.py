@@ -1,29 +1,17 @@
 """
 On a GPU the biLM's two directions are computed together: with the results and gradients
-of each by itself, and with few operators.
+of each by itself.
 """
 
 import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.lstm import LstmStack, State, run_stacks
 from tests.elmo.samples import options
-from tests.gpu.operators import operators_of_a_step
 
 BATCH_SIZES = [4, 4, 2, 1, 1]
 LAYERS = 2
-
-IN_INFERENCE = 11
-"""
-Operators that compute, a step and layer: the product with the state, its sum with that
-of the input; sigmoid and tanh of the gates; the cell in two and its clip; its tanh and
-the product with the gate; the projection and its clip.
-"""
-
-IN_TRAINING = 50
-"""The same with the backward pass."""
 
 
 def stacks() -> list[LstmStack]:
@@ -113,9 +101,3 @@ def test_dropout_zeroes_each_layers_input(gpu: torch.device) -> None:
         assert 0.65 < kept.float().mean() < 0.85
         dropped.append(ratio)
     assert not torch.equal(*dropped)
-
-
-def test_operators_of_a_step(pretended: torch.device) -> None:
-    bilm = BiLM(options(n_layers=LAYERS)).to(pretended)
-    assert operators_of_a_step(bilm, train=False) == IN_INFERENCE
-    assert IN_INFERENCE < operators_of_a_step(bilm, train=True) <= IN_TRAINING

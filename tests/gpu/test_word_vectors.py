@@ -4,7 +4,6 @@ from pathlib import Path
 
 import torch
 
-from tests.gpu.pretend import work_of
 from tests.nn.test_word_vectors import TEXT, batch, embedder, vocabulary
 
 SENTENCES = [["ferry", "the", "unseen"], ["may", "Ferry", "Harrow"]]
@@ -22,17 +21,3 @@ def test_looked_up_words(tmp_path: Path, gpu: torch.device) -> None:
     found = built(**{key: value.to(gpu) for key, value in sent.items()})
     assert found.device == gpu
     torch.testing.assert_close(found.cpu(), expected)
-
-
-def test_forward_sends_nothing(tmp_path: Path, pretended: torch.device) -> None:
-    """The vectors come with the batch, and no operator waits for the device."""
-    file = tmp_path / "vectors.txt"
-    file.write_text(TEXT)
-    vocab = vocabulary("the")
-    built = embedder(None, vocab, lookup_file=str(file))
-    sent = {}
-    for key, value in batch(vocab, [file], *SENTENCES).items():
-        sent[key] = value.to(pretended)
-    built.to(pretended)
-    work = work_of(lambda: built(**sent))
-    assert (work.sent.total(), work.waits.total()) == (0, 0), (work.sent, work.waits)

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from elmo_tasks.elmo import Elmo
-from elmo_tasks.errors import InputError
 from tests.elmo.samples import write_bilm
 
 TEXTS = [
@@ -67,30 +64,7 @@ def test_pipelines(elmo: Elmo, vectors: np.ndarray, kind: str) -> None:
     assert np.isclose(found, cross_val_score(top, TEXTS, LABELS, cv=2).mean())
 
 
-def test_a_column_of_a_table(elmo: Elmo, vectors: np.ndarray) -> None:
-    steps = [("text", vectorizer(elmo), "text"), ("rest", StandardScaler(), ["length"])]
-    columns = ColumnTransformer(steps)
-    found = columns.fit_transform(FRAME)
-    assert np.allclose(found[:, :-1], vectors, atol=1e-6)
-    assert np.allclose(found[:, -1:], StandardScaler().fit_transform(FRAME[["length"]]))
-    by_number = ColumnTransformer([("text", vectorizer(elmo), 0)])
-    assert np.allclose(by_number.fit_transform(FRAME.to_numpy()), vectors, atol=1e-6)
-    model = Pipeline([("columns", clone(columns)), ("model", LogisticRegression())])
-    assert len(cross_val_score(model, FRAME, LABELS, cv=3, error_score="raise")) == 3
-
-
 def test_a_union_of_features(elmo: Elmo, vectors: np.ndarray) -> None:
     union = FeatureUnion([("elmo", vectorizer(elmo)), ("again", vectorizer(elmo))])
     found = union.fit_transform(FRAME["text"])
     assert np.allclose(found, np.hstack([vectors, vectors]), atol=1e-6)
-
-
-def test_a_table_of_one_column_is_refused(elmo: Elmo) -> None:
-    as_table = ColumnTransformer([("text", vectorizer(elmo), ["text"])])
-    for fit in (
-        lambda: as_table.fit_transform(FRAME),
-        lambda: vectorizer(elmo).fit_transform(FRAME[["text"]]),
-        lambda: vectorizer(elmo).fit_transform(np.array(TEXTS)[:, None]),
-    ):
-        with pytest.raises(InputError, match=r'in a ColumnTransformer "text", not \["'):
-            fit()

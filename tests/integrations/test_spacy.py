@@ -276,20 +276,6 @@ def test_the_longer_entity_stays(
         assert warning.startswith(f"'{left_out}' (")
 
 
-def test_clusters() -> None:
-    doc = component("coref")(ENGLISH(STORY))
-    clusters = predictor("coref").predict_json({"text": STORY})["clusters"]
-    assert len(doc.spans) == len(clusters) > 0
-    for number, mentions in enumerate(clusters, start=1):
-        spans = doc.spans[f"coref_clusters_{number}"]
-        for span, mention in zip(spans, mentions, strict=True):
-            assert (span.start_char, span.end_char) == (
-                mention["start"],
-                mention["end"],
-            )
-            assert span._.cluster == number
-
-
 def test_labels_and_unsupported_models() -> None:
     expected = predictor("sst").predict_json({"sentence": TEXT})["probabilities"]
     doc = component("sst")(ENGLISH(TEXT))

@@ -87,17 +87,6 @@ def test_a_card(elmo: Elmo, tmp_path: Path) -> None:
         assert part in body, part
 
 
-def test_a_card_that_says_nothing(elmo: Elmo, tmp_path: Path) -> None:
-    elmo.save_pretrained(tmp_path / "x")
-    front, body = card(tmp_path / "x")
-    assert "language" not in front and "license" not in front
-    assert body.count("not stated") == 4
-    elmo.save_pretrained(tmp_path / "name", language="Old: Church {Slavonic}")
-    front, body = card(tmp_path / "name")  # no code, which the hub would ask for
-    assert "language" not in front
-    assert "| language | Old: Church {Slavonic} |" in body
-
-
 def test_which_card_is_written(elmo: Elmo, tmp_path: Path) -> None:
     elmo.save_pretrained(tmp_path / "first", language="la", perplexity=214.83)
     again = Elmo.from_pretrained(tmp_path / "first", device="cpu")

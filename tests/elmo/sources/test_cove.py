@@ -16,7 +16,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.characters import MOST_CHARACTERS
-from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.models.files import resolve
 from elmo_tasks.elmo.sources.cove import CoVe
 from elmo_tasks.errors import InputError
@@ -233,15 +233,3 @@ def test_one_name_of_both_files(files: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "in").write_text(" ".join(SENTENCES[0]))
     elmo_tasks("elmo", tmp_path / "in", tmp_path / "out", "--model", name)
     assert np.allclose(ElmoVectors(tmp_path / "out")[0], expected[:, 0], atol=1e-5)
-
-
-def test_in_python(files: dict[str, str], tmp_path: Path) -> None:
-    """It can be pickled, for other processes, but not saved as a folder."""
-    elmo = Elmo.from_pretrained(f"{files['vectors_file']}+{files['weight_file']}")
-    expected = CoVe.from_files(**files)(batch_to_ids([SENTENCES[0]])).layers[:, 0]
-    for one in (elmo, pickle.loads(pickle.dumps(elmo))):
-        (vectors,) = one.embed([SENTENCES[0]])
-        assert np.allclose(vectors, expected, atol=1e-6)
-    with pytest.raises(InputError, match="expected a model in one folder, got CoVe"):
-        elmo.save_pretrained(tmp_path / "saved")
-    assert not (tmp_path / "saved").exists()

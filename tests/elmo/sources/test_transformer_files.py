@@ -22,7 +22,6 @@ from elmo_tasks.errors import InputError
 from tests.elmo.samples import Code
 from tests.elmo.sources.test_transformer import SENTENCES, ids_of, reference
 from tests.elmo.sources.transformer_samples import write_transformer
-from tests.fake_hub import fake_hub
 from tests.hostile import outcome
 
 CODE = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
@@ -75,27 +74,6 @@ def test_keys_that_have_no_effect(
     assert torch.equal(source(ids_of(SENTENCES)).layers, expected)
     assert str(folder.parent) not in source.model.config.to_json_string()
     assert not (folder.parent / "trace").exists()
-
-
-def test_a_zip_of_a_transformer(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It has all files of the tokenizer, also the list of words of an old one."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    shutil.copytree(bert, tmp_path / "model/whole")
-    pooling = tmp_path / "model/whole/1_Pooling"  # of a sentence transformer
-    pooling.mkdir()
-    (pooling / "config.json").write_text("{}")
-    fast = transformers.AutoTokenizer.from_pretrained(bert)
-    words = sorted(fast.get_vocab(), key=fast.get_vocab().get)
-    old = tmp_path / "model/whole"
-    (old / "tokenizer.json").unlink()
-    (old / "vocab.txt").write_text("\n".join(words))
-    file = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path / "model")
-    expected = Transformer(old)(ids_of(SENTENCES)).layers
-    assert torch.equal(expected, Transformer(bert)(ids_of(SENTENCES)).layers)
-    found = Transformer(resolve(file).paths["model"])(ids_of(SENTENCES)).layers
-    assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -200,13 +178,6 @@ def test_a_limit_without_room_for_pieces(limit: int, folder: Path) -> None:
         Transformer(folder)
 
 
-def test_the_smallest_limit(folder: Path) -> None:
-    change(folder / "tokenizer_config.json", model_max_length=4)
-    layers = Transformer(folder)(ids_of(SENTENCES)).layers
-    words = layers.abs().sum(-1) > 0
-    assert words[:, 0, : len(SENTENCES[0])].all()
-
-
 def test_a_slow_tokenizer(folder: Path) -> None:
     for file in folder.glob("*token*"):
         file.unlink()
@@ -228,14 +199,6 @@ def test_an_index_names_files_of_its_folder(name: str, folder: Path) -> None:
     index = {"weight_map": dict.fromkeys(found, f"{name}.safetensors")}
     change(folder / f"{weights.name}.index.json", **index)
     with pytest.raises(InputError, match="files of the same folder|cannot load"):
-        Transformer(folder)
-
-
-@pytest.mark.parametrize("index", [[], {}, {"weight_map": {"a": 3}}])
-def test_a_damaged_index(index: Any, folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(InputError, match=f"^{folder}: cannot load the transformer: "):
         Transformer(folder)
 
 
@@ -338,18 +301,6 @@ def test_an_error_in_the_middle_is_one_line(bert: Path) -> None:
         source(ids_of(SENTENCES))
 
 
-def test_too_little_memory_is_left_to_the_caller(bert: Path) -> None:
-    """Who knows which text is the longest of the batch."""
-
-    def fail(*_: Any) -> None:
-        raise torch.OutOfMemoryError("out of memory")
-
-    source = Transformer(bert)
-    source.model.register_forward_pre_hook(fail)
-    with pytest.raises(torch.OutOfMemoryError):
-        source(ids_of(SENTENCES))
-
-
 def test_a_model_with_pruned_heads(folder: Path) -> None:
     model = transformers.AutoModel.from_pretrained(folder)
     model.prune_heads({0: [0], 2: [1]})
@@ -415,24 +366,3 @@ def test_a_language_model_without_a_pooler(folder: Path) -> None:
     model = transformers.BertForMaskedLM.from_pretrained(folder)
     model.save_pretrained(folder)
     assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
-
-
-@pytest.mark.parametrize("has_safetensors", [True, False])
-def test_no_pickle_is_fetched_from_the_hub(
-    has_safetensors: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    torch.save({}, folder / "pytorch_model.bin")
-    if not has_safetensors:
-        (folder / "model.safetensors").unlink()
-    hub = fake_hub(folder.parent / "cache", monkeypatch)
-    hub.repositories["org/model"] = {
-        file.name: file.read_bytes() for file in folder.iterdir()
-    }
-    found = resolve("org/model", kind="transformer").paths["model"]
-    if has_safetensors:
-        Transformer(found)
-    else:
-        with pytest.raises(InputError, match="cannot load the transformer"):
-            Transformer(found)
-    for pattern in ("*.bin", "*.py"):
-        assert not list(hub.cache.rglob(pattern))
