@@ -23,7 +23,7 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.models.files import ModelFiles
-from elmo_tasks.elmo.sources.types import SOURCES, LayerSource, PieceSource
+from elmo_tasks.elmo.sources.types import SOURCES, LayerSource
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import PathLike, Settings, checked
 from elmo_tasks.system.files import write_text
@@ -131,8 +131,9 @@ class LayerCache:
             "format": FORMAT,
             "source": self._files.kind,
         }
-        if isinstance(source, PieceSource):
-            description["pieces"] = source.pieces
+        if "pieces" in SOURCES[self._files.kind].options:
+            with_pieces: Any = source
+            description["pieces"] = with_pieces.pieces
         code = SOURCES[self._files.kind].code_sha256
         if code is not None:
             description["code_sha256"] = code

@@ -16,7 +16,6 @@ from pydantic import SkipValidation
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.batching import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
@@ -251,7 +250,7 @@ class Elmo:
         """
         model = self.vector_model(layers)
         if isinstance(sentences, Tensor):
-            output = self.layers(checked_ids(sentences).to(self.device))
+            output = self.layers(sentences.to(self.device))
         else:
             words = self._splitter.words(sentences, tokenizer)
             output = self.layers.of_words(words)

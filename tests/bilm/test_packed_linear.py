@@ -79,16 +79,6 @@ def test_layers_equal_those_of_the_unpacked_bilm(
     assert expected.abs().max() > 0.5
 
 
-def test_weight_matrices_are_not_parameters(packed: BiLM, plain: BiLM) -> None:
-    with pytest.raises(AttributeError, match="hidden_weight is packed"):
-        _ = packed.forward_stack.layers[0].hidden_weight
-    assert packed.unpack() is packed and not packed.is_packed
-    unpacked = dict(packed.named_parameters())
-    assert list(unpacked) == list(dict(plain.named_parameters()))
-    assert same_state(packed, plain)
-    assert not any(parameter.requires_grad for parameter in unpacked.values())
-
-
 def test_copies_pickles_and_files_have_all_weights(
     packed: BiLM, plain: BiLM, tmp_path: Path
 ) -> None:

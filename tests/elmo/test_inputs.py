@@ -83,29 +83,13 @@ def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
 @pytest.mark.parametrize(
     ("ids", "problem"),
     [
-        (
-            IDS.float(),
-            r"or character ids \[B, T, C\] from batch_to_ids, got a torch.float32 tensor",
-        ),
-        (IDS.to(torch.complex64), "got a torch.complex64 tensor"),
-        (IDS.to(torch.uint8), "got a torch.uint8 tensor"),
-        (IDS.bool(), "got a torch.bool tensor"),
-        (IDS[0], r"tensor of \(2, 50\)"),
         (IDS[:, :, :49], r"expected shape \[B, T, 50\], got \[2, 2, 49\]"),
-        (IDS + 300, "expected 0 to 261, got 300 to"),
-        (IDS - 1, "expected 0 to 261, got -1 to"),
         (IDS.flip(1), "padding .* after the tokens, got padding before"),
     ],
 )
 def test_what_are_no_character_ids(elmo: Elmo, ids: Any, problem: str) -> None:
-    with pytest.raises(InputError, match=problem) as error:
+    with pytest.raises(InputError, match=problem):
         elmo(ids)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.uint16])
-def test_integers_of_any_size_are_character_ids(elmo: Elmo, dtype: torch.dtype) -> None:
-    assert torch.equal(elmo(IDS.to(dtype)).vectors, elmo(IDS).vectors)
 
 
 def test_a_word_that_is_named_twice_has_two_equal_rows(elmo: Elmo) -> None:

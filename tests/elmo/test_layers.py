@@ -45,22 +45,6 @@ def test_other_sources_keep_their_states_themselves() -> None:
     assert torch.equal(output.mask, layers(IDS).mask)
 
 
-@pytest.mark.parametrize(
-    ("files", "got"),
-    [
-        ({}, "none"),
-        ({"weights": "the weights"}, "weights"),
-        (
-            {"model": "a", "options_file": "b", "weight_file": "c"},
-            "model, options_file",
-        ),
-    ],
-)
-def test_a_source_needs_one_or_two_known_files(files: dict[str, str], got: str) -> None:
-    with pytest.raises(InputError, match=f"expected one or two of the files .*{got}"):
-        register_source("tests_of_files", files=files)
-
-
 def test_the_name_of_a_source_is_new() -> None:
     with pytest.raises(InputError, match="layer source bilm: expected a new name"):
         register_source("bilm", files={"model": "a folder"})

@@ -12,7 +12,6 @@ from elmo_tasks.formats.hdf5 import (
     new_hdf5,
     not_stored,
     own_dataset,
-    reading,
     round_mantissa,
     write_hdf5,
 )
@@ -86,18 +85,6 @@ def test_items_that_are_elsewhere(tmp_path: Path) -> None:
             own_dataset(file, "none")
         with pytest.raises(TypeError, match="expected a dataset 'group', got a group"):
             own_dataset(file, "group")
-
-
-@pytest.mark.parametrize(
-    "kind", [KeyError, OSError, RuntimeError, TypeError, ValueError]
-)
-def test_errors_of_damaged_files(kind: type[Exception]) -> None:
-    with pytest.raises(InputError) as caught, reading("x", "it is damaged", hint="go"):
-        raise kind("so")
-    assert str(caught.value).startswith("x: it is damaged: ")
-    assert str(caught.value).endswith("(go)")
-    with pytest.raises(InputError, match="^another"), reading("x", "it is damaged"):
-        raise InputError("another")
 
 
 @pytest.mark.parametrize(("size", "is_bounded"), [(2**24, True), (2**24 + 4, False)])

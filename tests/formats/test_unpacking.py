@@ -16,7 +16,7 @@ import pytest
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import open_text
-from elmo_tasks.formats.unpacking import check_ratio, unpack, unzip
+from elmo_tasks.formats.unpacking import unpack, unzip
 from elmo_tasks.system.run_names import ARCHIVED
 from tests.system import require_path
 
@@ -125,21 +125,6 @@ def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) ->
     os.write(writing, b"a\nb\n")
     os.close(writing)
     assert [line for _, line in open_text(f"/dev/fd/{reading}")] == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("size", "packed", "least"),
-    [(2**21, 0, None), (100 * 2**20, 2**20, None), (500, 5, 5), (7, 0, 7)],
-)
-def test_the_largest_ratio(size: int, packed: int, least: int | None) -> None:
-    options = {} if least is None else {"least": least}
-    check_ratio(size, packed, "a", **options)
-    with pytest.raises(InputError) as caught:
-        check_ratio(size + 1, packed, "a", **options)
-    assert str(caught.value) == (
-        "a: the file unpacks to more than 100 times its size"
-        " (if this is intended, unpack it yourself)"
-    )
 
 
 def zipped(

@@ -222,30 +222,3 @@ def test_cached_vectors_files_and_static_vectors(
             assert one == pytest.approx(expected, abs=2e-3)
     for one in static[1:]:
         assert one == pytest.approx(static[0], abs=2e-3)
-
-
-def test_autocast_around_the_vectors(files: dict[str, str], gpu: torch.device) -> None:
-    elmo = Elmo.from_files(**files, device=str(gpu))
-    expected = elmo.embed(SENTENCES)
-    with torch.autocast(gpu.type, dtype=torch.float16):
-        found = elmo.embed(SENTENCES)
-    for one, other in zip(found, expected, strict=True):
-        assert one == pytest.approx(other, abs=0)
-
-
-def test_tensors_and_saved_models(
-    files: dict[str, str], tmp_path: Path, gpu: torch.device
-) -> None:
-    on_cpu = Elmo.from_files(**files, device="cpu")
-    elmo = Elmo.from_files(**files, device=str(gpu))
-    found, expected = elmo(SENTENCES), on_cpu(SENTENCES)
-    assert found.vectors.device == found.mask.device == elmo.device
-    assert_near(found.vectors.cpu(), expected.vectors, "biLM")
-    assert torch.equal(found.mask.cpu(), expected.mask)
-    elmo.save_pretrained(tmp_path / "out", format="safetensors")
-    again = Elmo.from_pretrained(tmp_path / "out", device="cpu")
-    assert torch.equal(again(SENTENCES).vectors, expected.vectors)
-    for one, other in zip(
-        elmo.iter_embed(SENTENCES), elmo.embed(SENTENCES), strict=True
-    ):
-        assert one == pytest.approx(other, abs=2e-3)

@@ -53,18 +53,6 @@ def test_batch_to_embeddings(embedder: ElmoEmbedder) -> None:
     np.testing.assert_allclose(vectors[2, :, :3], expected, atol=1e-5)
 
 
-def test_states_are_not_carried(embedder: ElmoEmbedder, bilm: BiLM) -> None:
-    """AllenNLP's class continued from the states of the call before."""
-    first, second = SENTENCES[0], SENTENCES[2]
-    with torch.no_grad():
-        _, states = bilm.carry(batch_to_ids([first]), {})
-        (carried, _), _ = bilm.carry(batch_to_ids([second]), states)
-    embedder.embed_sentence(first)
-    found = embedder.embed_sentence(second)
-    np.testing.assert_allclose(found, alone(bilm, second), atol=1e-5)
-    assert np.abs(found - np.asarray(carried[:, 0])).max() > 0.01
-
-
 def test_the_default_is_the_papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not downloaded here: the error names what would be."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -18,19 +18,12 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def two_files(text: str) -> tuple[str, dict[str, str]] | None:
     """
     The kind and the two parts, by their keys, of a name such as
-    `OPTIONS.json+WEIGHTS.hdf5`; `None` for another name. Raises `InputError` if several
-    `+` could be the one between them.
+    `OPTIONS.json+WEIGHTS.hdf5`; `None` for another name. Of several
+    `+` that could be the one between them, it is the first.
     """
     for kind, source in SOURCES.items():
-        pairs = _pairs(text, source.ends)
-        if len(pairs) > 1:
-            raise InputError(
-                "expected one + between two files, got several",
-                file=text,
-                hint="write a + that is part of an address as %2B",
-            )
-        if pairs:
-            return kind, dict(zip(source.files, pairs[0], strict=True))
+        for parts in _pairs(text, source.ends):
+            return kind, dict(zip(source.files, parts, strict=True))
     return None
 
 

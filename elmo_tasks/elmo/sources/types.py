@@ -16,7 +16,6 @@ from typing import (
     Protocol,
     Self,
     TypeVar,
-    runtime_checkable,
 )
 
 import torch
@@ -87,16 +86,6 @@ class LayerSource(Protocol):
     def requires_grad_(self, requires_grad: bool, /) -> Self: ...
 
 
-@runtime_checkable
-class PieceSource(Protocol):
-    """
-    A layer source with the option `pieces`. The layer cache stores layers of different
-    `pieces` separately.
-    """
-
-    pieces: str
-
-
 def _in_no_folder(names: Collection[str], config: Mapping[str, Any]) -> bool:
     return False
 
@@ -112,7 +101,8 @@ class SourceType:
     - `load`: called with the local paths of the files, and with the values of
       `options`.
     - `options`: which of `state`, `precision` and `pieces` it has; others must have
-      their defaults. One with `pieces` is a `PieceSource`.
+      their defaults. One with `pieces` has an attribute of
+      this name, by which the layer cache tells its layers apart.
     - `patterns`: of the names of the files in a folder that `load` may read; without
       any, all files may be read, also those below.
     - `is_in`: whether a folder with files of these names, and this `config.json`, has
@@ -344,10 +334,10 @@ def register_source(
         raise InputError(
             f"layer source {name}: expected a new name, known are {', '.join(SOURCES)}"
         )
-    if len(files) not in (1, 2) or not files.keys() <= set(FILE_KEYS):
-        expected = f"one or two of the files {', '.join(FILE_KEYS)}"
-        got = ", ".join(files) or "none"
-        raise InputError(f"layer source {name}: expected {expected}, got {got}")
+    unknown = files.keys() - set(FILE_KEYS)
+    if unknown:
+        known = ", ".join(FILE_KEYS)
+        raise InputError(f"layer source {name}: expected files {known}, got {unknown}")
 
     def register(load: _Load) -> _Load:
         SOURCES[name] = SourceType(name, dict(files), load, options, patterns)

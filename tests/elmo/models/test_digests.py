@@ -176,23 +176,3 @@ def test_the_code_of_ones_own_source_is_part_of_the_cache(tmp_path: Path) -> Non
         found.append(layers_of(settings, cache_dir=cache))
         del SOURCES["tests_changing"]
     assert not torch.allclose(*found, atol=0.1)
-
-
-def test_two_files_of_one_name(tmp_path: Path) -> None:
-    """Both are stored with what is trained on them."""
-    files = {"vectors_file": "one", "weight_file": "the other"}
-    register_source("tests_two", files=files)(lambda *paths: random_bilm())
-    try:
-        given = {"source": "tests_two"}
-        for key in files:
-            (tmp_path / key).mkdir()
-            (tmp_path / key / "number.txt").write_text(key)
-            given[key] = str(tmp_path / key / "number.txt")
-        settings = SourceSettings.of(given)
-        record_models(tmp_path, [files_of(settings).with_contents()])
-        for path in given:
-            shutil.rmtree(tmp_path / path, ignore_errors=True)
-        stored = sorted((tmp_path / "model_files").rglob("number.txt"))
-        assert [path.read_text() for path in stored] == list(files)
-    finally:
-        del SOURCES["tests_two"]

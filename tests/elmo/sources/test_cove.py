@@ -4,7 +4,6 @@ its use as a source of layers.
 """
 
 import pickle
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +119,6 @@ def test_words_are_looked_up_as_written_and_unknown_ones_are_zeros(
 def test_names_with_a_prefix_and_the_formats_of_old_files(
     files: dict[str, str],
 ) -> None:
-    """Tensors of a GPU, too, which a CPU reads."""
     expected = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
     weights = {
         f"rnn.{name}": one for name, one in published_lstm().state_dict().items()
@@ -130,25 +128,6 @@ def test_names_with_a_prefix_and_the_formats_of_old_files(
     assert torch.equal(
         CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, expected
     )
-    torch.save(weights, weight_file)
-    as_if_saved_from_a_gpu(weight_file)
-    assert torch.equal(
-        CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, expected
-    )
-
-
-def as_if_saved_from_a_gpu(file: Path) -> None:
-    """Rewrites a file of `torch.save` as it would be if the tensors were on a GPU."""
-    with zipfile.ZipFile(file) as saved:
-        records = {name: saved.read(name) for name in saved.namelist()}
-    with zipfile.ZipFile(file, "w") as written:
-        for name, content in records.items():
-            if name.endswith("data.pkl"):
-                content = content.replace(
-                    b"ctorch\nFloatStorage", b"ctorch.cuda\nFloatStorage"
-                )
-                content = content.replace(b"\x03\0\0\0cpu", b"\x06\0\0\0cuda:0")
-            written.writestr(name, content)
 
 
 WRONG: dict[str, tuple[dict[str, Tensor | None], str]] = {
@@ -198,25 +177,6 @@ def test_in_an_embedder(files: dict[str, str]) -> None:
     weights = elmo.input_mix.weights.softmax(0)[:, None, None, None]
     assert torch.allclose(elmo(ids), (weights * layers).sum(0), atol=1e-6)
     assert torch.equal(embedder(**keys, mix="layer:1")(ids), layers[1])
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"vectors_file": None}, "vectors_file: expected a path or URL"),
-        ({"weight_file": None}, "weight_file: expected a path or URL"),
-        ({"source": "bilm"}, "vectors_file: expected null where source is bilm"),
-        ({"state": "carry"}, "state: expected reset where source is cove"),
-        ({"precision": "bfloat16"}, "precision: expected float32 where source"),
-        ({"archive": True}, "archive: expected false where source is cove"),
-        ({"model": "bert"}, "bert: expected VECTORS.txt.WEIGHTS.pth"),
-    ],
-)
-def test_keys_that_do_not_go_together(
-    files: dict[str, str], keys: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        embedder(**{"source": "cove", **files, **keys})
 
 
 def test_one_name_of_both_files(files: dict[str, str], tmp_path: Path) -> None:

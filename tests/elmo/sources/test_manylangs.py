@@ -3,20 +3,16 @@
 import json
 import pickle
 import shutil
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from allennlp.common import Params
 
-from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.sources.manylangs import open_manylangs
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
 from tests.elmo.samples import Code
 
@@ -39,20 +35,6 @@ def test_layers_are_those_of_the_package(name: str) -> None:
             assert np.allclose(
                 found, np.load(HERE / "layers.npz")[f"{name}{index}"], atol=1e-5
             ), (name, index)
-
-
-def test_a_zip_in_a_config(folder: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "1.zip", "w") as packed:
-        for file in folder.iterdir():
-            packed.write(file, f"model/{file.name}")
-    expected = open_manylangs(folder)(batch_to_ids(SENTENCES)).layers
-    settings = {"source": "manylangs", "model": str(tmp_path / "1.zip")}
-    settings["cache_dir"] = str(tmp_path / "layers")
-    embedder = ElmoTokenEmbedder.from_params(Params(settings))
-    for _ in range(2):  # computed, cached
-        assert torch.allclose(
-            embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2
-        )
 
 
 def test_the_published_configuration_needs_no_file(folder: Path) -> None:

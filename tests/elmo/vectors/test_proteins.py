@@ -16,7 +16,6 @@ from allennlp.modules.elmo import batch_to_ids
 
 from elmo_tasks.bilm import BiLM, BiLMOptions
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.errors import InputError
 from tests.docs.test_examples import blocks_of
 from tests.test_flow import elmo_tasks
 from tests.tiny import ROOT
@@ -86,24 +85,6 @@ def test_the_recipe_of_a_file(recipes: list[Path]) -> None:
     lists = [list(sequence) for sequence in written["sequences"].values()]
     expected = Elmo.from_pretrained().encode(lists)
     np.testing.assert_allclose(means, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["x.fasta", "x.FASTA.gz"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("elmo", "{file}", "{out}"),
-        ("static", "{file}", "--output", "{out}"),
-    ],
-)
-def test_fasta_is_no_text(command: tuple[str, ...], name: str, tmp_path: Path) -> None:
-    """Its lines would be read as words."""
-    file = tmp_path / name
-    file.write_text(FASTA)
-    out = tmp_path / "out"
-    with pytest.raises(InputError, match=r"expected text, got \.fasta \(read it in"):
-        elmo_tasks(*[part.format(file=file, out=out) for part in command])
-    assert not out.exists()
 
 
 @torch.no_grad()

@@ -1,6 +1,5 @@
 """`Elmo` on streams, as a module that gives tensors, and its device."""
 
-import logging
 import weakref
 from collections.abc import Iterator
 from itertools import count, islice
@@ -110,24 +109,6 @@ def test_a_mix_of_a_call_learns_and_the_bilm_does_not(elmo: Elmo) -> None:
     assert len(gradients) == 2
     for gradient in gradients:
         assert gradient is not None and gradient.abs().sum() > 0
-
-
-@pytest.mark.parametrize(("cuda", "expected"), [(True, "cuda:0"), (False, "cpu")])
-def test_the_best_device_is_said_once(
-    cuda: bool,
-    expected: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
-    monkeypatch.setattr("torch.cuda.current_device", lambda: 0)
-    monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
-    devices._log.cache_clear()
-    with caplog.at_level(logging.INFO, "elmo_tasks"):
-        for chosen in (None, "auto"):
-            assert devices.opened_device(chosen) == torch.device(expected)
-    (record,) = caplog.records
-    assert expected in record.getMessage() and record.levelno == logging.INFO
 
 
 def test_allennlp_knows_the_cpu_and_gpus_of_cuda_by_numbers() -> None:
