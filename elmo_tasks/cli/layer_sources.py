@@ -47,12 +47,3 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> "Lay
     with needs("'elmo-tasks[transformers]'"):
         layers = Layers.open(SourceSettings.of(given))
     return layers.to(device)
-
-
-def files_read(args: argparse.Namespace) -> list[str]:
-    """The files of the model, which a command must not overwrite."""
-    from elmo_tasks.elmo.models.files import local_files
-
-    if args.model is None:
-        return []
-    return local_files(args.model)

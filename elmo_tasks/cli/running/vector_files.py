@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.errors import InputError
@@ -21,7 +20,7 @@ def write_file(args: argparse.Namespace) -> None:
     input_file = args.input_file
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
-    check_output_path(args.output_file, read=[input_file] + files_read(args))
+    check_output_path(args.output_file, read=[input_file])
     parse, tokenizer = text_parser(args)
     settings = {"input": args.input_file, "tokenizer": tokenizer}
     if args.column is not None:

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterator
 
-from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
 from elmo_tasks.elmo.batching import Line, parsed
 from elmo_tasks.elmo.progress import token_bar
@@ -14,7 +13,7 @@ from elmo_tasks.system.files import check_output_path, require_new
 
 def write(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
-    check_output_path(args.output, read=args.corpus + files_read(args))
+    check_output_path(args.output, read=args.corpus)
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args)

@@ -283,24 +283,6 @@ def bundled() -> ModelFiles:
     return located(BILM, BUNDLED, paths)
 
 
-def local_files(model: str) -> list[str]:
-    """
-    The files on this machine that a name means, as far as they are given by paths;
-    nothing is fetched.
-    """
-    if model == BUNDLED:
-        return [str(path) for path in embedded_bilm()]
-    pair = two_files(model)
-    if pair is not None:
-        return list(pair[1].values())
-    if not model:
-        return []
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        return [str(folder)]
-    return [str(path) for path in sorted(folder.iterdir()) if path.is_file()]
-
-
 def is_remote(name: str) -> bool:
     """Whether a name means something that is fetched."""
     return "://" in name or published(name) is not None

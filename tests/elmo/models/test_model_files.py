@@ -12,7 +12,7 @@ import pytest
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.models.files import files_of, local_files, resolve
+from elmo_tasks.elmo.models.files import files_of, resolve
 from elmo_tasks.elmo.models.kinds import two_files
 from elmo_tasks.elmo.sources.types import SOURCES, SourceSettings, register_source
 from elmo_tasks.errors import InputError
@@ -108,9 +108,6 @@ def test_the_bundled_model_has_a_name(here: Path) -> None:
     vectors = Elmo.from_pretrained("bundled", device="cpu").embed(SENTENCES)[0]
     default = Elmo.from_pretrained(device="cpu").embed(SENTENCES)[0]
     assert np.array_equal(vectors, default)
-    names = [Path(file).name for file in local_files("bundled")]
-    assert names == ["options.json", "weights.hdf5"]
-    assert all(Path(file).is_file() for file in local_files("bundled"))
     with pytest.raises(InputError, match="bundeld: no such model .nearest: bundled"):
         Elmo.from_pretrained("bundeld")
     write_bilm(here / "bundled")
@@ -211,14 +208,6 @@ def test_files_that_are_given_one_by_one(here: Path) -> None:
             files_of(
                 SourceSettings(**{**keys, "weight_file": bad}), where="model.elmo."
             )
-
-
-def test_files_that_a_command_must_not_replace(here: Path) -> None:
-    files = write_bilm(here / "bilm")
-    assert local_files("a.json+b.hdf5") == ["a.json", "b.hdf5"]
-    assert local_files(str(here / "bilm")) == sorted(files)
-    assert local_files("x.zip") == ["x.zip"]
-    assert local_files("") == []
 
 
 @pytest.fixture
