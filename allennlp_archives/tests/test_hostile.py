@@ -78,9 +78,7 @@ def test_a_pickle(member: str, trained: Train, tmp_path: Path) -> None:
     archive = tmp_path / "model.tar.gz"
     content = pickle.dumps(Bomb())
     archive.write_bytes(with_member(member, content, trained("tagging").archive))
-    with pytest.raises(
-        InputError, match="weights.th is damaged|expected lists of words"
-    ):
+    with pytest.raises(InputError, match="weights.th is damaged|no model can be built"):
         load_archive(archive)
 
 

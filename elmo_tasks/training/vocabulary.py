@@ -2,23 +2,17 @@
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import namespace_match
 from allennlp.data import Vocabulary
-from allennlp.data.vocabulary import (
-    DEFAULT_OOV_TOKEN,
-    DEFAULT_PADDING_TOKEN,
-    NAMESPACE_PADDING_FILE,
-)
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.run_names import CONFIG, VOCABULARY
+from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.folder import has_checkpoint
 
 
@@ -81,37 +75,6 @@ class SavedVocabulary(Vocabulary):
     def sizes(self) -> dict[str, int]:
         """The number of words in each namespace."""
         return {name: self.get_vocab_size(name) for name in self.get_namespaces()}
-
-
-def require_namespaces(folder: Path, file: str | Path) -> None:
-    """
-    Raises `InputError` if the `vocabulary` of the unpacked archive `file` has other
-    files than AllenNLP's: it takes each for a list of words.
-    """
-    directory = folder / VOCABULARY
-    if not (directory / NAMESPACE_PADDING_FILE).is_file():
-        return
-    lines = (directory / NAMESPACE_PADDING_FILE).read_text("utf-8").splitlines()
-    unpadded = [line.strip() for line in lines]
-    unknown = None
-    given = _settings(folder)
-    if isinstance(given, dict):
-        unknown = given.get("oov_token")
-    for path in sorted(directory.iterdir()):
-        if path.name == NAMESPACE_PADDING_FILE or path.name.startswith("."):
-            continue
-        is_list = path.is_file()
-        is_unpadded = any(namespace_match(pattern, path.stem) for pattern in unpadded)
-        if is_list and not is_unpadded:
-            is_list = _has_line(path, unknown or DEFAULT_OOV_TOKEN)
-        if not is_list:
-            problem = f"expected lists of words in vocabulary, got {path.name}"
-            raise InputError(problem, file=file, hint="remove it from the archive")
-
-
-def _has_line(path: Path, wanted: str) -> bool:
-    pattern = rb"^%s\r?$" % re.escape(str(wanted).encode())
-    return re.search(pattern, path.read_bytes(), re.MULTILINE) is not None
 
 
 def _settings(folder: Path) -> Any:

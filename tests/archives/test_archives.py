@@ -63,11 +63,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("vocabulary", b""), "the archive lacks vocabulary"),
         (
             ("vocabulary/notes.txt", b"remember\n"),
-            "expected lists of words in vocabulary, got notes.txt",
-        ),
-        (
-            ("vocabulary/README", b""),
-            "expected lists of words in vocabulary, got README",
+            "no model can be built .* OOV token not found",
         ),
         (("meta.json", b"[]"), "no model can be built .* must be a mapping"),
         (
@@ -294,26 +290,18 @@ def test_an_archive_fetches_what_it_is_allowed_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "keys", "problem"),
+    ("name", "problem"),
     [
         (
             "no_tagger",
-            {},
             "other classes: model.type: 'no_tagger' is not registered "
             r"\(install a package that opens",
         ),
-        ("elmo_tasks_no_tagger", {}, r"not registered \(import elmo_tasks.plugin"),
-        (
-            "crf_tagger",
-            {"iterator": {"type": "basic"}},
-            "an archive of AllenNLP 0.x ",
-        ),
+        ("elmo_tasks_no_tagger", r"not registered \(import elmo_tasks.plugin"),
     ],
 )
-def test_a_model_of_an_unknown_class(
-    name: str, keys: dict[str, Any], problem: str, tmp_path: Path
-) -> None:
-    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": name}, **keys}
+def test_a_model_of_an_unknown_class(name: str, problem: str, tmp_path: Path) -> None:
+    config = {"dataset_reader": {"type": "conll2003"}, "model": {"type": name}}
     with pytest.raises(InputError, match=problem):
         load_archive(archive_with(config, tmp_path))
 

@@ -42,26 +42,8 @@ TARS: dict[str, Callable[[], bytes]] = {
     "nested gzip": lambda: gzip.compress(gzip.compress(member(TH, ZEROS))),
     "zeros": lambda: ZEROS,
     "a bomb as config": lambda: member(b"config.json", b"[" * len(ZEROS)),
-    "a bomb as meta": lambda: with_members(meta=b"[" * len(ZEROS)),
-    "a bomb as vocabulary": lambda: with_members(words=b"\n" * len(ZEROS)),
-    "a bomb as weights": lambda: with_members(weights=ZEROS),
+    "a bomb as weights": lambda: member(TH, ZEROS),
     "truncated": lambda: ARCHIVE.read_bytes()[:-999],
-}
-
-
-def with_members(
-    *, meta: bytes = b"", words: bytes = b"", weights: bytes = b""
-) -> bytes:
-    """The members of a sound archive, some of them replaced."""
-    config = json.dumps(CONFIG).encode()
-    found = member(b"config.json", config) + member(b"vocabulary/tokens.txt", words)
-    found += member(b"vocabulary/non_padded_namespaces.txt", b"labels\n")
-    return found + member(b"meta.json", meta) + member(TH, weights) + END
-
-
-CONFIG = {
-    "dataset_reader": {"type": "elmo_tasks_sst"},
-    "model": {"type": "elmo_tasks_sst"},
 }
 
 

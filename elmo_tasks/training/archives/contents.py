@@ -5,7 +5,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
@@ -16,7 +15,6 @@ from elmo_tasks.system.run_names import (
     ARCHIVED,
     BEST,
     CONFIG,
-    META,
     VOCABULARY,
 )
 from elmo_tasks.training.archives.registered_names import unsafe_keys
@@ -28,10 +26,6 @@ DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 FROM_ARCHIVE = "from_archive"
 """The registered name of a model whose training begins with that of an archive."""
-
-_MOST_JSON = 2**20  # bytes
-
-_FEW_WORDS = 100_000
 
 
 @contextmanager
@@ -78,13 +72,12 @@ def _gather(archive: Path, folder: Path) -> None:
                 target.symlink_to(path.absolute())
     else:
         unpack(archive, folder, ARCHIVED, file=archive)
-    _require_sound(folder, archive)
+    _require_whole(folder, archive)
 
 
-def _require_sound(folder: Path, archive: Path) -> None:
+def _require_whole(folder: Path, archive: Path) -> None:
     """
-    Raises `InputError` if what `archive` has unpacked to lacks a part, or has more than
-    a model needs.
+    Raises `InputError` if what `archive` has unpacked to lacks a part.
     """
     lacking = []
     if not (folder / CONFIG).is_file():
@@ -94,28 +87,6 @@ def _require_sound(folder: Path, archive: Path) -> None:
     if lacking:
         problem = f"the archive lacks {', '.join(lacking)}"
         raise InputError(problem, file=archive, hint=HINT)
-    for path in (folder / CONFIG, folder / META):
-        if path.is_file() and path.stat().st_size > _MOST_JSON:
-            problem = f"expected a {path.name} of at most {_MOST_JSON:,} bytes"
-            raise InputError(f"{problem} in the archive, got more", file=archive)
-    if archive.is_file():
-        _require_few_words(folder / VOCABULARY, archive)
-
-
-def _require_few_words(vocabulary: Path, archive: Path) -> None:
-    """
-    Raises `InputError` for a vocabulary of more lines than the archive has bytes: each
-    takes AllenNLP 100 bytes.
-    """
-    most = max(_FEW_WORDS, archive.stat().st_size)
-    lines = 0
-    for file in vocabulary.iterdir():
-        with file.open("rb") as opened:
-            for part in iter(partial(opened.read, 2**20), b""):
-                lines += part.count(b"\n")
-    if lines > most:
-        problem = f"expected vocabularies of at most {most:,} words, got {lines:,}"
-        raise InputError(problem, file=archive)
 
 
 def _archived(run: Path) -> Iterator[Path]:

@@ -32,7 +32,6 @@ from elmo_tasks.training.checks.part import constructing, params_of
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.pass_loss import loss_of_pass
 from elmo_tasks.training.seeds import spread_seed
-from elmo_tasks.training.vocabulary import require_namespaces
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 
@@ -43,6 +42,7 @@ UNFIT = (
     ValueError,
     LookupError,
     AttributeError,
+    AssertionError,
 )
 """Errors of AllenNLP and PyTorch while they construct a model and load its weights."""
 
@@ -55,9 +55,6 @@ _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
 _PAGE = "docs/PREDICT.md#other-archives"
 _OF_MODEL = "the model's config, with its overrides"
-
-_OF_0_X = "iterator"
-"""A key that every config had before AllenNLP 1.0, and none has had since."""
 
 
 def load_archive(
@@ -83,7 +80,6 @@ def load_archive(
         _no_standard_input(),
         spacy_downloads(allowed=allow_downloads),
     ):
-        require_namespaces(Path(folder), file)
         weights = Path(weights_file or archival.get_weights_path(folder))
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
@@ -178,12 +174,8 @@ def _require_all_weights(
 
 def require_registered(config: Params, file: str | Path) -> None:
     """
-    Raises `InputError` if the archive is one of AllenNLP 0.x, or the class of the model
-    or of a reader is not registered.
+    Raises `InputError` if the class of the model or of a reader is not registered.
     """
-    if _OF_0_X in config:
-        problem = f"an archive of AllenNLP 0.x ({_OF_0_X} in its config): not supported"
-        raise InputError(problem, file=file, hint="train the model again")
     for key, kind in PARTS.items():
         part = config.get(key)
         name = part.get("type") if isinstance(part, Params) else None
