@@ -69,8 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(Seconds),
         default=30,
         metavar="SECONDS",
-        help="how long a request may wait for its turn, or its body for its end"
-        " (default: %(default)s)",
+        help="how long a request may wait for its turn (default: %(default)s)",
     )
     add(
         "--workers",

@@ -13,17 +13,14 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    GetJsonSchemaHandler,
     Tag,
     ValidationError,
-    WithJsonSchema,
     model_validator,
 )
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
-from elmo_tasks import settings
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.settings import expectation
+from elmo_tasks.settings import Text, expectation
 
 Kind = Literal["text", "words", "lines", "numbers", "line", "texts"]
 
@@ -48,13 +45,6 @@ def _is_json(value: Any) -> Any:
     return value
 
 
-_TEXT: dict[str, Any] = {
-    "type": "string",
-    "description": "At least one word, without NUL characters and surrogates.",
-    "pattern": "^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$",
-}
-
-Text = Annotated[settings.Text, WithJsonSchema(_TEXT)]
 Words = Annotated[list[Text], Field(min_length=1, fail_fast=True)]
 Sentences = Annotated[list[Words], Field(min_length=1, fail_fast=True)]
 
@@ -95,18 +85,6 @@ class Input(BaseModel):
                 names = " or ".join([repr(name) for name in self.either])
                 raise PydanticCustomError("either", f"either {names}")
         return self
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        found = handler.resolve_ref_schema(handler(schema))
-        for part in found["properties"].values():
-            part.pop("default", None)
-            part.pop("title", None)
-        if cls.either:
-            found["oneOf"] = [{"required": [name]} for name in cls.either]
-        return found
 
     @classmethod
     def boxes(cls) -> list[tuple[str, Box]]:

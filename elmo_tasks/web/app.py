@@ -38,7 +38,6 @@ PAGES = {
 }
 ERRORS = {
     400: "The body cannot be read.",
-    408: "The body did not arrive in time.",
     413: "The body is too large.",
     422: "The input is not valid, or exceeds a limit.",
     500: "The server failed.",
@@ -62,9 +61,8 @@ def make_app(
 ) -> FastAPI:
     """
     The application for models, by name. `hosts` are the names of the server that a
-    request may have. A body has to arrive, and the model to be free, within `seconds`
-    each. `examples` is a file of inputs that the page shows. Raises `InputError` if it
-    has others.
+    request may have. The model has to be free within `seconds`. `examples` is a file of
+    inputs that the page shows. Raises `InputError` if it has others.
     """
     app = FastAPIOffline(
         docs_url=DOCS,
@@ -107,7 +105,7 @@ def make_app(
         )
     _add_errors(app, kinds)
     app.add_middleware(Hosts, allowed_hosts=list(hosts), www_redirect=False)
-    app.add_middleware(Guard, seconds=seconds)  # the first that a request meets
+    app.add_middleware(Guard)  # the first that a request meets
     return app
 
 

@@ -3,7 +3,6 @@ What every request passes first: the limits of its body, the headers of its answ
 the check of its host. FastAPI has none of these: it reads a body of any size.
 """
 
-import asyncio
 import re
 from typing import Any
 
@@ -35,22 +34,11 @@ DOCS = "/docs"
 _ADDRESS = re.compile(r"([\d.]+|\[[\da-f:.]+\])(:\d*)?", re.ASCII | re.IGNORECASE)
 
 
-class Rejected(HTTPException):
-    """
-    A request that is not read further. The application answers with its status and one
-    line, and the connection is closed: the rest of the body may still come.
-    """
-
-    def __init__(self, status: int, problem: str) -> None:
-        super().__init__(status, problem, {"Connection": "close"})
-
-
 class Guard:
-    """ASGI middleware: rejects bodies that are too large or late, and adds headers."""
+    """ASGI middleware: rejects bodies that are too large, and adds headers."""
 
-    def __init__(self, app: Any, *, seconds: float) -> None:
+    def __init__(self, app: Any) -> None:
         self._app = app
-        self._seconds = seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
@@ -60,34 +48,23 @@ class Guard:
                 message["headers"] = [*message["headers"], *_headers(scope["path"])]
             await send(message)
 
-        if scope["method"] == "HEAD":  # uvicorn leaves out the body
-            scope = scope | {"method": "GET"}
-        await self._app(scope, self._bounded(receive), answer)
+        await self._app(scope, _bounded(receive), answer)
 
-    def _bounded(self, receive: Any) -> Any:
-        """What receives a body of at most so many bytes and seconds."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._seconds
-        size = 0
-        is_whole = False
 
-        async def bounded() -> Any:
-            nonlocal size, is_whole
-            if is_whole:  # what follows is the end of the connection
-                return await receive()
-            try:
-                async with asyncio.timeout_at(end):
-                    message = await receive()
-            except TimeoutError:
-                late = f"expected the whole body within {self._seconds:g} seconds"
-                raise Rejected(408, late) from None
-            size += len(message.get("body", b""))
-            if size > MAX_BYTES:
-                raise Rejected(413, _TOO_LARGE)
-            is_whole = not message.get("more_body", False)
-            return message
+def _bounded(receive: Any) -> Any:
+    """What receives a body of at most so many bytes."""
+    size = 0
 
-        return bounded
+    async def bounded() -> Any:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MAX_BYTES:
+            # The connection is closed: the rest of the body may still come.
+            raise HTTPException(413, _TOO_LARGE, {"Connection": "close"})
+        return message
+
+    return bounded
 
 
 class Hosts(TrustedHostMiddleware):

@@ -44,7 +44,7 @@ class Serving:
     """The names of the server that a request may have."""
 
     seconds: float
-    """For a body to arrive, and for a request to wait for its turn."""
+    """For a request to wait for its turn."""
 
     examples: str | None = None
     """A file of inputs that the page shows."""

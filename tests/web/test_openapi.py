@@ -15,28 +15,6 @@ from tests.web.serving import ODD_NAME, Reply, Server, serving
 
 pytestmark = pytest.mark.slow
 
-INVALID: dict[str, list[Any]] = {
-    "ner": [
-        {},
-        [],
-        {"sentence": "a", "tokens": ["a"]},
-        {"sentence": " "},
-        {"tokens": []},
-        {"tokens": ["a", ""]},
-        {"tokens": ["a"], "predicates": [0]},
-        {"sentence": "a\0"},
-    ],
-    "sst": [{"sentence": 3}, {"text": "a"}],
-    "srl": [{"tokens": ["a"], "predicates": ["0"]}, {"tokens": ["a"], "predicates": 0}],
-    "snli": [{"premise": "a"}, {"premise": "a", "hypothesis": []}],
-    "squad": [{"passage": ["a"], "question": "a"}, {"question": "a"}],
-    "coref": [
-        {"text": "a", "sentences": [["a"]]},
-        {"sentences": ["a"]},
-        {"sentences": [[]]},
-        {"text": "a", "genre": 3},
-    ],
-}
 VALID: dict[str, list[Any]] = {
     "ner": [{"sentence": "Mira left.", "id": {"any": [1, None]}}],
     "srl": [{"tokens": ["Mira", "left"], "predicates": []}],
@@ -123,17 +101,3 @@ def test_requests_and_answers_are_those_of_the_schemas(
         reply = server.send(path, valid)
         assert reply.status == 200, reply.body
         assert_documented(document, path, "post", reply)
-    for invalid in INVALID[task]:
-        assert not takes.is_valid(invalid), invalid
-        reply = server.send(path, invalid)
-        assert reply.status == 422, invalid
-        assert_documented(document, path, "post", reply)
-
-
-def test_answers_have_no_key_that_is_missing_in_the_schemas(
-    document: dict[str, Any],
-) -> None:
-    """Else a schema that says nothing would be true of every answer."""
-    for name, schema in document["components"]["schemas"].items():
-        if name.endswith(("Input", "Output")):
-            assert schema["additionalProperties"] is False, name

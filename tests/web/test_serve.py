@@ -145,15 +145,6 @@ def test_what_is_no_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a name without port, such as elmo" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/docs", "/api/models"])
-def test_head_is_get_without_the_body(path: str, server: Server) -> None:
-    whole = server.send(path)
-    head = server.send(path, method="HEAD")
-    assert (head.status, head.body) == (200, b"")
-    for name in ("Content-Type", "Content-Length"):
-        assert head.headers[name] == whole.headers[name]
-
-
 @pytest.mark.parametrize("options", [(), ("--workers", 2)])
 def test_a_file_that_is_broken_is_named(
     options: tuple[Any, ...], tmp_path: Path

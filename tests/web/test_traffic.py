@@ -1,6 +1,6 @@
 """
-`elmo-tasks serve` under many requests, slow clients, large inputs and what is no
-request: each is answered or refused in time, and the others go on.
+`elmo-tasks serve` under many requests, large inputs and what is no request: each is
+answered or refused, and the others go on.
 """
 
 import json
@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +101,6 @@ def test_sixty_requests_at_once_are_answered_or_refused_in_time(
     with ThreadPoolExecutor(60) as clients:
         assert set(clients.map(answered, range(60))) == {200, 503}
     assert impatient.send("/api/predict/ner", INPUTS["ner"]).status == 200
-
-
-def test_slow_clients_hold_up_nobody_and_are_refused(impatient: Server) -> None:
-    half = post("ner", INPUTS["ner"])[:-5]
-    with ExitStack() as stack:
-        clients = [stack.enter_context(connect(impatient, half)) for _ in range(200)]
-        assert impatient.send("/api/predict/ner", INPUTS["ner"]).status == 200
-        assert impatient.send("/health").status == 200
-        for client in clients:
-            assert received(client).startswith(b"HTTP/1.1 408 ")
 
 
 @pytest.mark.parametrize("task", INPUTS)
