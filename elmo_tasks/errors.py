@@ -56,11 +56,8 @@ class InputError(ValueError):
 
 def shown(value: Any) -> str:
     """The `repr` of a value in one line, truncated to 60 characters."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return "an integer of thousands of digits"
-    text = re.sub(r"\s*\n\s*", " ", text)  # of an array, or of an object of one's own
+    # An array, or an object of one's own, has several.
+    text = re.sub(r"\s*\n\s*", " ", repr(value))
     if len(text) <= _SHOWN:
         return text
     return f"{text[:_SHOWN]}..."

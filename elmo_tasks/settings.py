@@ -8,7 +8,6 @@ Python's.
 """
 
 import argparse
-import errno
 import functools
 import inspect
 import json
@@ -152,18 +151,6 @@ def _is_path(path: Any) -> Any:
         raise ValueError("a path that is not empty")
     if "\0" in text:
         raise ValueError("a path without NUL characters")
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        raise ValueError("a path that this system can write") from None
-    if "://" in text:
-        return path
-    try:
-        os.lstat(text)
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            problem = "a path whose names are not too long for this system"
-            raise ValueError(problem) from None
     return path
 
 

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, Union, Unpack
+from typing import Annotated, Any, Literal, Optional, Union
 
 import numpy as np
 import pytest
 from allennlp.common import FromParams, Lazy, Params
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict
+from pydantic import TypeAdapter, ValidationError
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
@@ -56,8 +55,7 @@ NO_NUMBERS = [True, "5", b"5", [], {}, object, nan, inf, -inf, 10**400]
         (Choice, [False, "sentence"], [True, 0, 0.0, "batch", None]),
         (bool, [True], [1, "yes", None, np.array([True])]),
         (Union[Literal[False], Positive], [False, 5.0], [True, -1, "5"]),
-        (PathLike, ["a", Path("a"), f"https://h/{'x' * 5000}"], ["", "a\0b", 5, b"x"]),
-        (PathLike, [], ["x" * 5000, True, [], "\ud800"]),
+        (PathLike, ["a", Path("a"), "https://h/x"], ["", "a\0b", 5, b"x", True, []]),
         (Text, ["la", "caf\u00e9"], ["", " ", "\0", "\ud800", 5, b"la"]),
     ],
 )
@@ -123,29 +121,6 @@ def test_a_constructor_lists_all_invalid_arguments() -> None:
     with pytest.raises(InputError, match="length: .* got -1$"):
         Desk(drawers=1, length=-1)
     assert Desk(drawers=2, length=3, width=2, colour="red").width == 2
-
-
-@with_config(ConfigDict(extra="forbid", strict=True))
-class Finish(TypedDict, total=False):
-    colour: str
-    coats: Size
-
-
-@checked
-def paint(table: Table, **finish: Unpack[Finish]) -> None:
-    """A function with keywords of a known type."""
-
-
-def test_an_unknown_argument_names_the_function() -> None:
-    paint(Table(1), colour="red")
-    with pytest.raises(InputError, match="^paint: colour: expected a valid string, g"):
-        paint(Table(1), colour=5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="^paint: coats: expected a valid integer, "):
-        paint(Table(1), coats="2")  # type: ignore[arg-type]
-    with pytest.raises(
-        InputError, match="^paint: .*expected no argument or key color, got 'red'$"
-    ):
-        paint(Table(1), color="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^Table\.square\(\) .* 'height'$"):
         Table.square(1, height=2)  # type: ignore[call-arg]
 
@@ -174,8 +149,3 @@ def test_the_signature_stays() -> None:
     assert (made.length, made.width) == (3, 2)
     lazy = Lazy(Table, params=Params({"width": 2}))
     assert lazy.construct(length=2).width == 2
-
-
-def test_integers_of_thousands_of_digits() -> None:
-    with pytest.raises(InputError, match="got an integer of thousands of digits"):
-        Table(10**5000)
