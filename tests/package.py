@@ -1,4 +1,4 @@
-"""What the package has: functions and methods, settings, and registered classes."""
+"""What the package has: functions and methods, and registered classes."""
 
 import importlib
 import inspect
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from allennlp.common import Registrable
 
 import elmo_tasks
-from elmo_tasks.settings import Settings
 from elmo_tasks.training.checks.keys import parameters_of
 
 
@@ -45,24 +44,11 @@ def registered() -> Iterator[Constructor]:
                 yield Constructor(base, name, cls, call)
 
 
-def settings(base: type = Settings) -> Iterator[type[Settings]]:
-    for cls in base.__subclasses__():
-        if cls.__module__.startswith("elmo_tasks."):
-            yield cls
-            yield from settings(cls)
-
-
 class Function(NamedTuple):
     """A function, or a method of the class `owner`, decorated or not."""
 
     owner: type | None
     function: Any
-
-    @property
-    def name(self) -> str:
-        """Such as `Elmo.embed`; of a constructor, the class."""
-        name: str = self.function.__qualname__
-        return name.removesuffix(".__init__")
 
 
 def functions() -> Iterator[Function]:

@@ -35,8 +35,9 @@ from elmo_tasks.training.config import differences
 from elmo_tasks.training.inputs import record_inputs, require_same_data
 from elmo_tasks.training.nested import write_out_types
 
-RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 _MOST_NAMES = 10  # in a message
+
+RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -221,14 +222,8 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    """The first names, on one line."""
-    shown = []
-    for name in names[:_MOST_NAMES]:
-        if not name.isprintable():
-            name = repr(name)[1:-1]
-        shown.append(name)
-    text = ", ".join(shown)
-    more = len(names) - len(shown)
-    if more:
-        text += f" and {more:,} more"
-    return text
+    """The first names."""
+    shown = list(names[:_MOST_NAMES])
+    if len(names) > len(shown):
+        shown.append("...")
+    return ", ".join(shown)

@@ -18,10 +18,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.contents import unpacked
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.run import train
-from elmo_tasks.web.loaded import LoadedModel
 from tests.archives.make import config
 from tests.killing import Place, Training, differences
-from tests.test_flow import elmo_tasks
 from tests.tiny import heard, write_vectors
 
 FIRST = "Mira B-PER\nsold O\nferries O\n\nOakes B-PER\nsold O\nMira B-PER\n"
@@ -148,17 +146,6 @@ def test_vectors_of_new_words_are_trained(first: Path, tuned: Path) -> None:
     assert len(distinct) == 2
 
 
-def test_a_tuned_model_is_tuned_again(tuned: Path, tmp_path: Path) -> None:
-    (tmp_path / "data.txt").write_text(FIRST + "\nThird O\n")
-    train(Params(tuning(tuned, tmp_path / "data.txt", None)), tmp_path / "run")
-    archive = load_archive(tmp_path / "run" / "model.tar.gz")
-    known = archive.model.vocab.get_token_to_index_vocabulary("tokens")
-    assert {"Third", "zold", "Mira"} <= known.keys()
-    scores = json.loads((tmp_path / "run" / "metrics.json").read_text())
-    found = score(archive, tmp_path / "data.txt")
-    assert found["loss"] == pytest.approx(scores["best_validation_loss"], rel=1e-5)
-
-
 def test_new_labels_are_said(
     first: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -226,20 +213,6 @@ def test_the_first_archive_names_code(first: Path, tmp_path: Path) -> None:
     given = tuning(tmp_path / "first", tmp_path / "data.txt", None)
     with pytest.raises(InputError, match="names code to run: 'subprocess.Popen'"):
         train(Params(given), tmp_path / "run")
-
-
-def test_commands_of_a_tuned_model(tuned: Path, tmp_path: Path) -> None:
-    archive = tuned / "model.tar.gz"
-    out = tmp_path / "scores.json"
-    elmo_tasks("evaluate", archive, tuned.parent / "data.txt", "--output-file", out)
-    assert json.loads(out.read_text())["f1"] >= 0
-    (tmp_path / "in.jsonl").write_text('{"sentence": "Quist zold boats ."}\n')
-    options = ["--output-file", tmp_path / "out.jsonl"]
-    elmo_tasks("predict", archive, tmp_path / "in.jsonl", *options)
-    predicted = json.loads((tmp_path / "out.jsonl").read_text())
-    assert predicted["tokens"] == ["Quist", "zold", "boats", "."]
-    assert LoadedModel(archive).describe()
-    elmo_tasks("train", tuned / "config.json", "-s", tuned, "--recover")
 
 
 @pytest.mark.slow

@@ -87,13 +87,6 @@ def test_config_that_is_no_object(text: str, tmp_path: Path) -> None:
     assert (tmp_path / "config.json").read_text() == text
 
 
-def test_recover_leaves_the_bytes_of_the_config(begun: Path) -> None:
-    text = json.dumps(CONFIG, indent=1) + "\n"
-    (begun / "config.json").write_text(text)
-    start(begun, recover=True)
-    assert (begun / "config.json").read_text() == text
-
-
 def test_same_config_is_resumed(begun: Path) -> None:
     before = names(begun)
     for name in (".hidden", "notes.tmp"):
@@ -178,15 +171,6 @@ def test_force_has_nothing_to_rename(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"other", "empty"}
 
 
-def test_force_and_a_link(begun: Path, tmp_path: Path) -> None:
-    """The link is renamed; what it points to stays."""
-    before = state(begun)
-    (tmp_path / "link").symlink_to(begun)
-    start(tmp_path / "link", CHANGED, force=True)
-    assert (tmp_path / "link.1").resolve() == begun and state(begun) == before
-    assert stored(tmp_path / "link") == CHANGED
-
-
 @pytest.mark.parametrize("where", ["run", "run/inner"])
 @pytest.mark.parametrize("name", [".", "../run", "{run}"])
 def test_force_does_not_rename_the_current_folder(
@@ -202,15 +186,6 @@ def test_force_does_not_rename_the_current_folder(
     with pytest.raises(InputError, match="another folder than the current one"):
         set_aside(folder)
     assert run.is_dir()
-
-
-def test_a_folder_that_cannot_be_renamed(tmp_path: Path) -> None:
-    """A file system has no names longer than 255 bytes."""
-    run = tmp_path / ("x" * 255)
-    start(run)
-    with pytest.raises(InputError, match="cannot rename the folder: File name too"):
-        set_aside(run)
-    assert stored(run) == CONFIG
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
@@ -263,12 +238,3 @@ def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
         InputError, match=r"expected the path of a folder without \*, \?, \["
     ):
         require_plain_name(tmp_path / "run[1]")
-
-
-def test_many_names_are_one_line(tmp_path: Path) -> None:
-    for number in range(30):
-        (tmp_path / f"note {number}\n").touch()
-    with pytest.raises(InputError) as error:
-        start(tmp_path)
-    line = str(error.value)
-    assert line.count("note") == 10 and " and 20 more" in line and "\n" not in line
