@@ -48,7 +48,7 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
         "-q",
         "--quiet",
         action="store_true",
-        help="print errors and results alone: no progress, no warnings",
+        help="print no progress bars and no warnings",
     )
     one.add_argument(
         "-v",

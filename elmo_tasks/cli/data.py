@@ -5,9 +5,7 @@ the others come from.
 
 import argparse
 import sys
-from pathlib import Path
 
-from elmo_tasks.cli.arguments import add_json
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import CORPORA, DataFile, located_name
 from elmo_tasks.resources import DATA_VARIABLE, data_root
@@ -38,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help=f"list only the files of these: {', '.join(FILES)} (default: all)",
     )
-    add_json(parser)
     parser.set_defaults(func=report)
 
 
@@ -47,8 +44,6 @@ def report(args: argparse.Namespace) -> None:
     Prints a line per file; exits with 1 if any is missing. Raises `InputError` for an
     unknown task or no root.
     """
-    from elmo_tasks.cli.running.documents import print_document
-
     root = data_root()
     if root is None:
         raise InputError("no data root", hint=f"set {DATA_VARIABLE}")
@@ -57,26 +52,15 @@ def report(args: argparse.Namespace) -> None:
     for task in args.tasks:
         if task not in FILES:
             raise InputError(f"expected one of {', '.join(FILES)}, got {task!r}")
-    found = {task: _files(root, task) for task in args.tasks or FILES}
-    if args.json:
-        print_document({"root": root, "files": found})
-    else:
-        print(f"data root: {root}")
-        for task, files in found.items():
-            print(task)
-            for file in files:
-                if file["found"] is None:
-                    print(f"  missing  {file['name']}  from {file['source']}")
-                else:
-                    print(f"  ok       {file['found']}")
-    is_missing = [file["found"] is None for files in found.values() for file in files]
-    sys.exit(int(any(is_missing)))
-
-
-def _files(root: Path, task: str) -> list[dict[str, str | None]]:
-    """The files of a task, each with its name below the root, if it is there."""
-    files = []
-    for file in FILES[task]:
-        found = located_name(root, file)
-        files.append({"name": file.name, "found": found, "source": file.source})
-    return files
+    is_missing = False
+    print(f"data root: {root}")
+    for task in args.tasks or FILES:
+        print(task)
+        for file in FILES[task]:
+            found = located_name(root, file)
+            if found is None:
+                is_missing = True
+                print(f"  missing  {file.name}  from {file.source}")
+            else:
+                print(f"  ok       {found}")
+    sys.exit(int(is_missing))

@@ -8,7 +8,7 @@ import os
 import platform
 from typing import Any
 
-from elmo_tasks.cli.arguments import add_download_limit, add_json, location
+from elmo_tasks.cli.arguments import add_download_limit, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.system.version import __version__
@@ -40,65 +40,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="describe this model.tar.gz instead, and say what it needs; builds no model",
     )
-    add_json(parser)
     add_download_limit(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each."""
-    from elmo_tasks.cli.running.documents import print_document
-
     if args.archive_file:
-        found = _archive(args.archive_file)
-        lines = lines_of_archive
+        lines = lines_of_archive(_archive(args.archive_file))
     else:
-        found = _machine()
-        lines = _lines_of_machine
-    if args.json:
-        print_document(found)
-    else:
-        print("\n".join(lines(found)))
+        lines = _lines_of_machine()
+    print("\n".join(lines))
 
 
-def _machine() -> dict[str, Any]:
+def _lines_of_machine() -> list[str]:
     """What the versions, the processor and the data root are."""
     import torch
 
     from elmo_tasks.elmo.devices import cpu_products, cpu_type
 
-    numbers = range(torch.cuda.device_count())
-    found: dict[str, Any] = {
-        "elmo_tasks": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "cpu": cpu_type(),
-        "vector_units": cpu_products(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "gpus": [torch.cuda.get_device_name(number) for number in numbers],
-        "data": None,
-        "problem": None,  # of the data root
-    }
+    packages = [f"{name} {_version(name)}" for name in PACKAGES]
+    gpus = []
+    for number in range(torch.cuda.device_count()):
+        gpus.append(torch.cuda.get_device_name(number))
     try:
-        found["data"] = data_root()
+        data = str(data_root() or f"none, {DATA_VARIABLE} is not set")
     except InputError as error:
-        found["problem"] = str(error)
-    return found
-
-
-def _lines_of_machine(found: dict[str, Any]) -> list[str]:
-    packages = []
-    for name, version in found["packages"].items():
-        packages.append(f"{name} {version or 'not installed'}")
-    data = found["problem"] or found["data"] or f"none, {DATA_VARIABLE} is not set"
+        data = str(error)
     return [
-        f"elmo-tasks {found['elmo_tasks']}, Python {found['python']}, {found['platform']}",
+        f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(packages),
-        f"CPU: {found['cpu']}; {found['cores']} cores, {found['threads']} threads",
-        f"vector units: {found['vector_units']}",
-        f"GPU: {', '.join(found['gpus']) or 'none'}",
+        f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads",
+        f"vector units: {cpu_products()}",
+        f"GPU: {', '.join(gpus) or 'none'}",
         f"data: {data}",
     ]
 
@@ -136,10 +110,10 @@ def lines_of_archive(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _version(name: str) -> str | None:
+def _version(name: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(name)
     except PackageNotFoundError:
-        return None
+        return "not installed"

@@ -17,7 +17,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, redirect_stdout
+from contextlib import nullcontext
 from types import FrameType
 from typing import NoReturn
 
@@ -42,7 +42,7 @@ COMMANDS = {
     "bilm": "prepare text for a biLM; export a biLM, or measure its perplexity and surprisal",
     "elmo": "write the ELMo vectors of a text to a file",
     "static": "write one vector per word, the mean of its ELMo vectors in a text",
-    "models": "list, download or remove the published ELMo models",
+    "models": "list or download the published ELMo models",
     "info": "print versions, processor, GPUs and data root, for bug reports",
     "data": "list the files that scale `paper` needs, and where to get them",
     "serve": "show the predictions of trained models in the browser",
@@ -56,14 +56,6 @@ LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info", "data")
 
 LATER = ("serve",)
 """Commands that load AllenNLP themselves, in each of their processes."""
-
-TO_FILES = (
-    *("train", "ablate", "ablate-run", "elmo", "static"),
-    *("bilm prepare", "bilm export", "bilm random", "bilm surprisal"),
-)
-"""
-Commands whose results are files: with `--quiet` they print nothing.
-"""
 
 TRAINING = ("train", "ablate", "ablate-run")
 """Commands whose threads wait for one another at each small step."""
@@ -172,12 +164,8 @@ def run(arguments: list[str]) -> None:
     from elmo_tasks.formats.fetching.fetch import set_download_limit
 
     set_download_limit(args.download_limit)
-    with ExitStack() as entered:
-        if name in LIGHT:
-            entered.enter_context(needs(ALLENNLP))  # of the core, such as torch
-        if args.quiet and _is_to_files(arguments):
-            null = entered.enter_context(open(os.devnull, "w"))
-            entered.enter_context(redirect_stdout(null))
+    # What a light command lacks is of the core, such as torch.
+    with needs(ALLENNLP) if name in LIGHT else nullcontext():
         args.func(args)
 
 
@@ -197,11 +185,6 @@ def _print_completion(shell: str) -> None:
 
     parser, commands = parsers(*[name for name in COMMANDS if name != "ablate-run"])
     print_completion(shell, parser, commands.values())
-
-
-def _is_to_files(arguments: list[str]) -> bool:
-    """Whether the first words of a command line are one of `TO_FILES`."""
-    return bool({" ".join(arguments[:1]), " ".join(arguments[:2])} & set(TO_FILES))
 
 
 def _set_verbosity(args: argparse.Namespace) -> None:

@@ -24,11 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the predictions to this file instead of printing them",
     )
     add(
-        "--silent",
-        action="store_true",
-        help="print nothing: the exit status tells whether all lines are valid",
-    )
-    add(
         "--batch-size",
         type=number(Size),
         default=1,
@@ -88,7 +83,6 @@ def predict(args: argparse.Namespace) -> None:
             file,
             args.output_file,
             batch_size=args.batch_size,
-            is_silent=args.silent,
             reads_instances=args.use_dataset_reader,
         )
 

@@ -65,7 +65,7 @@ def test_report_names_what_is_missing(
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     _touch(tmp_path, "sst/dev.txt", "trees/test.txt")
     with pytest.raises(SystemExit) as ended:
-        data.report(Namespace(tasks=["sst"], json=False))
+        data.report(Namespace(tasks=["sst"]))
     lines = capsys.readouterr().out.splitlines()
     assert ended.value.code == 1 and lines[3:] == [
         "  ok       sst/dev.txt",

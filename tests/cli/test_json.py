@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from elmo_tasks.cli.running.documents import print_document
-from elmo_tasks.formats.fetching.published import MODELS
-from elmo_tasks.resources import DATA_VARIABLE
 from tests.cli.test_options import elmo_tasks
 from tests.elmo.samples import write_bilm
 from tests.pretraining import toy
@@ -51,32 +49,6 @@ def shown(capsys: pytest.CaptureFixture[str]) -> Any:
         return Shown(text, json.loads(capsys.readouterr().out))
 
     return run
-
-
-def test_lists(shown: Any) -> None:
-    models = shown("models").document["models"]
-    assert [model["name"] for model in models] == ["bundled", *MODELS]
-    assert models[1]["dimension"] == 1024 and models[1]["files"][1]["url"]
-    configs = shown("configs").document
-    for part in ("configs", "tables"):
-        assert configs[part][0].keys() >= {"name", "title"}
-    info = shown("info")
-    assert f"torch {info.document['packages']['torch']}" in info.text
-
-
-def test_data_that_are_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "sst").mkdir()
-    (tmp_path / "sst" / "dev.txt").touch()
-    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
-    with pytest.raises(SystemExit) as ended:
-        elmo_tasks("data", "sst", "--json")
-    assert ended.value.code == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found["root"] == str(tmp_path)
-    where = {file["name"]: file["found"] for file in found["files"]["sst"]}
-    assert where["sst/dev.txt"] == "sst/dev.txt" and where["sst/train.txt"] is None
 
 
 def test_a_language_model(shown: Any, tmp_path: Path) -> None:

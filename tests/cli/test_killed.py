@@ -25,7 +25,7 @@ COMMANDS = {
     "elmo": "elmo IN OUT",
     "static": "static IN --output OUT --min-count 1",
     "prepare": "bilm prepare IN --output OUT",
-    "predict": f"predict {NER} JSON --silent --output-file OUT",
+    "predict": f"predict {NER} JSON --output-file OUT",
     "evaluate": f"evaluate {NER} {FIXTURES}/ner/eng.bio --output-file OUT",
 }
 ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -61,7 +61,6 @@ def test_the_card_of_a_published_model(
 
 def test_a_model_is_downloaded(
     server: Server,
-    cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -73,7 +72,7 @@ def test_a_model_is_downloaded(
     path = local_path(files[0])
     assert f"{NAME} *" not in printed(capsys, NAME)
     shown = printed(capsys, "--download", NAME)
-    assert f"sha256: {SHA256}" in shown and f"md5: {MD5}" in shown
+    assert f"sha256: {SHA256}" in shown and f"md5 {MD5}" in shown
     shown = printed(capsys, NAME)
     assert f"{NAME} *" in shown and f"in the cache: {path}" in shown
 
@@ -100,8 +99,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         assert "aliases: nlpl-162" in shown
         assert "licence: MIT\nlicence_page: https://" in shown
     assert "licence: not stated" in printed(capsys, "nlpl-218")
-    shown = printed(capsys, "bundled")
-    assert "millions: 5.1" in shown and "fixtures/bilm/weights.hdf5" in shown
+    assert "millions: 5.1" in printed(capsys, "bundled")
     with pytest.raises(InputError, match="expected a part of a model's name, lang"):
         run(["models", "klingon"])
 

@@ -1,7 +1,6 @@
 """Predictions line by line, for `elmo-tasks predict`."""
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -38,7 +37,6 @@ def write_predictions(
     output_file: str | None = None,
     *,
     batch_size: int = 1,
-    is_silent: bool = False,
     reads_instances: bool = False,
 ) -> None:
     """
@@ -62,8 +60,6 @@ def write_predictions(
             aside = opened.enter_context(atomic_write(output_file))
             output = opened.enter_context(aside.open("w", encoding="utf-8"))
             lines = terminal_bar(iterable=lines, unit=" lines", leave=False)
-        elif is_silent:
-            output = opened.enter_context(open(os.devnull, "w"))
         for line in lines:
             shown = line.prediction.rstrip("\n")
             if line.error is not None:

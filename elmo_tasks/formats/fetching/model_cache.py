@@ -1,6 +1,4 @@
-"""
-Published models on this machine: what the cache has of them, and fetching them.
-"""
+"""Published models on this machine: what the cache has of them, and fetching them."""
 
 from dataclasses import dataclass
 from pathlib import Path
