@@ -82,7 +82,7 @@ def test_folder_of_a_run_does_what_its_archive_does(
         vectors = tmp_path / f"{model.name}.hdf5"
         data = root / "ner" / "eng.testa"
         elmo_tasks("evaluate", model, data, "--output-file", evaluated)
-        elmo_tasks("predict", model, sentences, "--silent", "--output-file", predicted)
+        elmo_tasks("predict", model, sentences, "--output-file", predicted)
         named = ("--model", root / "bilm")
         elmo_tasks("elmo", text, vectors, "--mix", model, *named)
         found[model.name] = [

@@ -365,7 +365,7 @@ def test_parts_of_speech_need_the_model(
             InputError, match="needs parts of speech, .* en_core_web_sm"
         ):
             elmo_tasks("predict", run.archive, lines)
-        options = ["--use-dataset-reader", "--output-file", out, "--silent"]
+        options = ["--use-dataset-reader", "--output-file", out]
         elmo_tasks("predict", run.archive, run.corpus, *options)
     assert out.read_text().count("\n") > 1
 

@@ -62,7 +62,7 @@ def test_a_model_without_predictor_reads_files_of_its_dataset_reader(
 ) -> None:
     run = trained(name)
     out = tmp_path / "out.jsonl"
-    output = ["--output-file", out, "--silent"]
+    output = ["--output-file", out]
     with pytest.raises(InputError, match="no default predictor") as got:
         elmo_tasks("predict", run.archive, run.corpus, *output)
     assert "--use-dataset-reader reads FILE as training data" in str(got.value)

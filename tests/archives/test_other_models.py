@@ -105,7 +105,6 @@ def test_predict_without_a_default_predictor(
         archive,
         corpus,
         "--use-dataset-reader",
-        "--silent",
         "--output-file",
         tmp_path / "tags.jsonl",
     )

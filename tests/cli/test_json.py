@@ -1,13 +1,11 @@
 """`--json`: one document on stdout, with the values that the text shows."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from elmo_tasks.cli.running.documents import print_document
 from tests.cli.test_options import elmo_tasks
 from tests.elmo.samples import write_bilm
 from tests.pretraining import toy
@@ -15,24 +13,6 @@ from tests.probes.samples import WSD
 from tests.tiny import FIXTURES
 
 POS = FIXTURES / "pos" / "dev.conllu"
-
-
-class Row(NamedTuple):
-    name: str
-    value: float
-
-
-def test_what_json_has_no_type_for(capsys: pytest.CaptureFixture[str]) -> None:
-    """A terminal can lack the characters, so that the document is ASCII."""
-    given = {"rows": [Row("é", math.inf), Row("b", 0.5)], "file": Path("a/b"), "n": 1}
-    print_document(given)
-    text = capsys.readouterr().out
-    assert text.isascii()
-    assert json.loads(text) == {
-        "rows": [{"name": "é", "value": None}, {"name": "b", "value": 0.5}],
-        "file": "a/b",
-        "n": 1,
-    }
 
 
 class Shown(NamedTuple):

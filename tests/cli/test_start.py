@@ -3,16 +3,11 @@ The help of a command, and the error of a wrong option, need no library that tak
 to import.
 """
 
-import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 
-import pytest
-
-from elmo_tasks.cli.arguments import with_arguments
-from elmo_tasks.cli.main import COMMANDS, parsers
+from elmo_tasks.cli.main import COMMANDS
 from tests.cli.test_options import ACTIONS
 
 LIBRARIES = {
@@ -67,42 +62,3 @@ def test_help_and_wrong_options_import_no_library() -> None:
             imported_by[line] = sorted(new)
             before |= new
     assert imported_by == {}
-
-
-FETCHING = [
-    *("train", "evaluate", "predict", "check", "ablate", "serve", "info", "models"),
-    *("elmo", "static", "bilm prepare", "probe wsd", "probe pos", "probe neighbors"),
-    *("bilm perplexity", "bilm surprisal", "bilm score"),
-]
-"""Commands that may download a model or an archive."""
-
-CONSTRUCTING = [
-    *("train", "evaluate", "predict", "check", "ablate", "ablate-run", "serve"),
-]
-"""Commands that construct classes of configs."""
-
-
-@pytest.mark.parametrize(
-    ("option", "expected"),
-    [("--download-limit", FETCHING), ("--include-package", CONSTRUCTING)],
-)
-def test_options_are_where_they_act(option: str, expected: list[str]) -> None:
-    found = []
-    for parser in all_parsers():
-        if option in parser._option_string_actions:
-            found.append(parser.prog.removeprefix("elmo-tasks "))
-    assert sorted(found) == sorted(expected)
-
-
-def test_o_means_overrides_in_all_commands() -> None:
-    options = [option for parser in all_parsers() for option in parser._actions]
-    named = [option for option in options if "-o" in option.option_strings]
-    assert len(named) == 4  # train, check, evaluate, predict
-    for option in named:
-        assert "--overrides" in option.option_strings
-
-
-def all_parsers() -> Iterator[argparse.ArgumentParser]:
-    """Those that have the arguments: of commands, or of their actions."""
-    for name in COMMANDS:
-        yield from with_arguments(parsers(name)[1][name])

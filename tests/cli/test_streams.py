@@ -1,17 +1,11 @@
 """Commands whose reader has ended, or whose output's encoding lacks characters."""
 
-import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-
-from elmo_tasks.cli.main import show_any_character
 
 BROKEN_PIPE = 128 + 13
 ENCODINGS = ("ascii", "latin-1", "cp1251", "utf-8")
@@ -43,15 +37,3 @@ def test_characters_that_stdout_lacks(encoding: str, tmp_path: Path) -> None:
         subprocess.run(
             [*MODULE, *command], env=environment, stdout=subprocess.DEVNULL, check=True
         )
-
-
-@given(text=st.text(), encoding=st.sampled_from(ENCODINGS))
-@example(text="\udce5", encoding="utf-8")
-def test_what_the_encoding_has_is_shown_as_it_is(text: str, encoding: str) -> None:
-    content = io.BytesIO()
-    stream = io.TextIOWrapper(content, encoding=encoding, newline="")
-    with redirect_stdout(stream):
-        show_any_character()
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    assert content.getvalue() == text.encode(encoding, "backslashreplace")

@@ -126,7 +126,7 @@ def test_commands_write_words_and_tags_of_the_file(
     for name, value in metric.get_metric().items():
         assert scores[name] == value
     elmo_tasks(
-        *("predict", tmp_path / "run", file, "--use-dataset-reader", "--silent"),
+        *("predict", tmp_path / "run", file, "--use-dataset-reader"),
         *("--output-file", out),
     )
     for line, (words, _), tags in zip(

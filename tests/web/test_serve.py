@@ -59,9 +59,7 @@ def test_predictions_are_those_of_predict(
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     lines = [json.dumps(one) + "\n" for one in INPUTS[task]]
     given.write_text("".join(lines))
-    elmo_tasks(
-        "predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent"
-    )
+    elmo_tasks("predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out)
     found = b""
     for one in INPUTS[task]:
         reply = server.send(f"/api/predict/{task}", one)
