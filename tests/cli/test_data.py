@@ -1,6 +1,5 @@
 """`elmo-tasks data`: what is there, official names."""
 
-import shutil
 from argparse import Namespace
 from pathlib import Path
 
@@ -8,10 +7,8 @@ import pytest
 
 from elmo_tasks import resources
 from elmo_tasks.cli import data
-from elmo_tasks.cli.check import check_config
 from elmo_tasks.formats.annotation.ontonotes import read_documents
-from elmo_tasks.formats.text.text_files import open_text
-from tests.tiny import FIXTURES, SAMPLES
+from tests.tiny import FIXTURES
 
 ONTONOTES = "conll-formatted-ontonotes-5.0/data"
 
@@ -33,30 +30,6 @@ def test_the_public_release_of_ontonotes_is_read(
     (root / "tale.gold_conll").write_bytes(sample)
     for name in ("srl/train", "coref/train.gold_conll"):
         assert len(list(read_documents(tmp_path / name))) == 2
-
-
-def test_a_config_reads_the_release(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _touch(
-        tmp_path,
-        "snli/snli_1.0/snli_1.0_train.jsonl",
-        "snli_1.0/snli_1.0_dev.jsonl",
-        "vectors/glove.840B.300d.txt",
-    )
-    vector = "the" + " 0.5" * 300 + "\n"
-    (tmp_path / "vectors/glove.840B.300d.txt").write_text(vector)
-    for file in (
-        "snli/snli_1.0/snli_1.0_train.jsonl",
-        "snli_1.0/snli_1.0_dev.jsonl",
-    ):
-        shutil.copy(SAMPLES["snli"], tmp_path / file)
-    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
-    config = resources.configs_root() / "paper/snli.jsonnet"
-    assert check_config(config).problems == []
-    (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
-    read = list(open_text(tmp_path / "snli/snli_1.0_train.jsonl"))
-    assert read == [(1, "{}")]
 
 
 def test_report_names_what_is_missing(

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import h5py
-import numpy as np
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
@@ -64,15 +63,6 @@ def test_output_and_file(
             "input": str(text),
         }
         assert expected.items() <= vectors.info.items()
-
-
-def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
-    shapes = {"--all": (3, 4, 12), "--average": (4, 12)}
-    options = ("--float16", "--batch-size", 1, "--device", "cpu")
-    for flag, shape in shapes.items():
-        elmo(text, tmp_path / flag, *bilm, flag, *options)
-        array = ElmoVectors(tmp_path / flag)[0]
-        assert (array.shape, array.dtype) == (shape, np.float16)
 
 
 def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:

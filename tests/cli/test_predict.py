@@ -95,24 +95,6 @@ def test_truncated_gzip_file(tmp_path: Path) -> None:
     assert error is not None and error.startswith("1 of the lines")
 
 
-class Interrupted(Doubling):
-    """Of the second line."""
-
-    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        if inputs[0]["n"] == 2:
-            raise KeyboardInterrupt
-        return super().predict_batch_json(inputs)
-
-
-def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path) -> None:
-    read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    read.write_text('{"n": 1}\n{"n": 2}\n')
-    written.write_text("precious")
-    with pytest.raises(KeyboardInterrupt):
-        write_predictions(Interrupted(), str(read), str(written))
-    assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
-
-
 def test_invalid_options_and_missing_files_leave_the_files_unchanged(
     tmp_path: Path,
 ) -> None:

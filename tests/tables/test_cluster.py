@@ -108,19 +108,6 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     assert run_dir.is_finished(first.folder) and not run_dir.is_finished(second.folder)
 
 
-def test_failures(nodes: Any, tmp_path: Path) -> None:
-    """A run that needs a failed one is not executed."""
-    ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
-    first, *_, last = Session(
-        str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path
-    ).left
-    with connected(nodes.address) as ray:
-        changes = list(execute(ray, [first, last], "raise SystemExit(3)"))
-    failure = f"exit code 3, see {first.folder / run_dir.LOG}"
-    assert changes == [(first, failure), (last, "a run that it needs failed")]
-    assert not (last.folder / run_dir.LOG).exists()
-
-
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     """
     Its run resumes on another, the run that needs it waits, and the results equal the

@@ -76,17 +76,6 @@ def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
     return found
 
 
-def test_two_workers(tmp_path: Path) -> None:
-    runs = [
-        run(tmp_path, "a", wait_for=["b", "c"]),
-        run(tmp_path, "b", wait_for=["+a"]),
-        run(tmp_path, "c"),
-    ]
-    found = events(runs, workers=2)
-    assert set(found[:2]) == {"+a", "+b"} and set(found[2:4]) == {"-b", "+c"}
-    assert found[4:] == ["-c", "-a"]
-
-
 def test_needed_runs_come_first(tmp_path: Path) -> None:
     """And others before the run that waits for them."""
     first = run(tmp_path, "first", wait_for=["other"])
