@@ -235,10 +235,9 @@ for line in sys.argv[1:]:
 SPACY = "error: this needs the package spacy (pip install spacy, or use the tokenizer basic)"
 TASKS = "(pip install 'elmo-tasks[tasks]'"
 NEEDS = {
-    "elmo in.txt out.hdf5 --input-format text": SPACY,
     "elmo in.txt out.hdf5 --tokenizer spacy:en": SPACY,
     "elmo in.txt out.hdf5 --tokenizer spacy:la": "this needs the package spacy",
-    "static in.txt --output v.txt --input-format text": SPACY,
+    "static in.txt --output v.txt --tokenizer spacy:en": SPACY,
     "bilm prepare in.txt --output text --language en": SPACY,
     "bilm surprisal in.txt --output s.tsv --tokenizer spacy:en": SPACY,
     "probe pos in.txt other.txt": "the package sklearn (pip install scikit-learn)",

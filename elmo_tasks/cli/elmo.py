@@ -97,23 +97,16 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     `embedding.open_elmo`.
     """
     parser.add_argument(
-        "--input-format",
-        choices=("tokens", "text", "json"),
-        default="tokens",
-        help="what a line is: tokens separated by white space (default); raw text, split by spaCy's English rules or"
-        " --tokenizer; or JSON, a list of tokens or an object with --column",
-    )
-    parser.add_argument(
         "--tokenizer",
         metavar="NAME",
-        help="how raw text is split: basic (a rule for words and punctuation), spacy:LANGUAGE"
-        " (such as spacy:en) or whitespace",
+        default="whitespace",
+        help="how text is split into words: whitespace (default), basic (a rule for words and"
+        " punctuation) or spacy:LANGUAGE, such as spacy:en",
     )
     parser.add_argument(
         "--column",
         metavar="NAME",
-        help="column of a table (.csv, .tsv, .jsonl, .parquet) with the texts, or field of JSON. A table needs it;"
-        " for JSON, the default is tokens",
+        help="column of a table (.csv, .tsv, .jsonl, .parquet) with texts or lists of words; a table needs it",
     )
     add_table_options(parser)
     add_source_options(parser)

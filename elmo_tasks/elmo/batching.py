@@ -12,7 +12,6 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.raw_text import BlankWarning
 from elmo_tasks.option_values import BatchSizes
 
 _BLOCK_BATCHES = 4
@@ -41,13 +40,11 @@ def parsed(
     The sentences of lines, each with its file and number; `parse` splits text into
     tokens. Raises `InputError` for an invalid one.
     """
-    warn_of_blanks = BlankWarning()
     for file, number, line in lines:
         try:
             if isinstance(line, list):
                 text = " ".join(line)
                 tokens = line
-                warn_of_blanks(tokens)
             else:
                 text = line.strip()
                 tokens = parse(line)

@@ -25,7 +25,7 @@ from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.reopening import Reopening, reopening
-from elmo_tasks.elmo.sentences import Sentences, Splitter, until_the_end, word_list
+from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
 from elmo_tasks.elmo.sources.types import SourceSettings
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
@@ -557,7 +557,7 @@ class Elmo:
         split, name = self._splitter.opened(tokenizer)
         write_vectors(
             self.vector_model(layers, stored=stored),
-            until_the_end(lines, split),
+            numbered(lines),
             out,
             sizes=self.sizes,
             parse=split,

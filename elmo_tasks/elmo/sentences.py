@@ -9,10 +9,8 @@ from elmo_tasks.elmo.batching import Line
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.marks import Folding
 from elmo_tasks.formats.text.raw_text import (
-    BlankWarning,
     Split,
     Tokenizer,
-    end_of_text,
     open_tokenizer,
 )
 
@@ -107,7 +105,6 @@ class Splitter:
         self._folding = folding
         self._opened: dict[str, tuple[Split, str]] = {}
         self._default = self.opened(tokenizer)
-        self._warn_of_blanks = BlankWarning()
 
     def opened(self, tokenizer: Tokenizer | None) -> tuple[Split, str]:
         """
@@ -144,14 +141,7 @@ class Splitter:
         """
         split, _ = self.opened(tokenizer)
         _require_several(sentences)
-        return self._split(_each_checked(sentences), split)
-
-    def _split(self, sentences: Iterable[Any], split: Split) -> Iterator[list[str]]:
-        for sentence in sentences:
-            if not isinstance(sentence, str):
-                self._warn_of_blanks(sentence)
-            yield words_of(sentence, split)
-        end_of_text(split)
+        return (words_of(one, split) for one in _each_checked(sentences))
 
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
@@ -159,18 +149,8 @@ def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
     return split(sentence) if isinstance(sentence, str) else list(sentence)
 
 
-def until_the_end(
-    lines: Iterable[tuple[int, Line]], split: Split
-) -> Iterator[tuple[int, Line]]:
-    """
-    The numbered lines of a whole text, for which warnings are due at its end. Raises
-    `InputError` for lines without numbers.
-    """
-    yield from _numbered(lines)
-    end_of_text(split)
-
-
-def _numbered(lines: Any) -> Iterator[tuple[int, Line]]:
+def numbered(lines: Any) -> Iterator[tuple[int, Line]]:
+    """The numbered lines of a text. Raises `InputError` for lines without numbers."""
     parts = _parts(lines)
     if parts is None:
         parts = iter([lines])  # what is no list is no line either

@@ -3,17 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 from overrides import overrides
-from pydantic import AfterValidator
 
-from elmo_tasks.formats.text.raw_text import blank_pipeline, known_language
+from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.settings import checked
-
-Language = Annotated[str, AfterValidator(known_language)]
-"""The code of a language that spaCy has rules for."""
 
 _UNSPLIT = re.compile(
     # Thai, Lao, Myanmar, Khmer, Japanese and Chinese
@@ -45,7 +41,7 @@ class BlankSpacyTokenizer(Tokenizer):
     """
 
     @checked
-    def __init__(self, language: Language = "en") -> None:
+    def __init__(self, language: str = "en") -> None:
         self._language = language
 
     @cached_property

@@ -96,7 +96,7 @@ CALLS = [
     Call(f"elmo {{text}} {{out}}/v.hdf5 --average --int8 {BILM}", ("v.hdf5",)),
     Call("elmo {text} {out}/v.hdf5 --mix {archive} --force " + BILM, ("v.hdf5",)),
     Call(
-        f"elmo {{json}} {{out}}/v.hdf5 --input-format json --column words {BILM}",
+        f"elmo {{json}} {{out}}/v.hdf5 --column words {BILM}",
         ("v.hdf5",),
     ),
     Call(
@@ -121,8 +121,7 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        f"static {{json}} --output {{out}}/s.txt --min-count 1 --input-format json"
-        f" --column words {BILM}",
+        f"static {{json}} --output {{out}}/s.txt --min-count 1 --column words {BILM}",
         ("s.txt",),
     ),
     Call(

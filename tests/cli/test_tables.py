@@ -5,8 +5,6 @@ columns that `bilm surprisal` keeps; regions.
 
 import csv
 import gzip
-import json
-import logging
 from pathlib import Path
 
 import pandas
@@ -67,7 +65,6 @@ def test_a_table_is_no_text(folder: Path, tmp_path: Path) -> None:
     run = ("--model", folder / "run")
     for command, option in (
         (("elmo", file, out, *bilm(folder)), "--column"),
-        (("elmo", file, out, *bilm(folder), "--input-format", "text"), "--column"),
         (("elmo", file, out, *bilm(folder), "--tokenizer", "basic"), "--column"),
         (("static", file, "--output", out, *bilm(folder)), "--column"),
         (("bilm", "surprisal", file, "--output", out, *run), "--column"),
@@ -94,21 +91,12 @@ def test_vectors(folder: Path, tmp_path: Path, kind: str) -> None:
     assert set(words) == {",", "cook", '"', "bakes", "."}
 
 
-def test_lists_of_words(
-    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    lines = [{"words": words} for words in (["New York", "."], ["A text."], ["b"])]
+def test_lists_of_words(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
-    file.write_text("\n".join([json.dumps(line) for line in lines]))
-    options = ("--column", "words", *bilm(folder))
-    for name, more in (("a", ()), ("b", ("--input-format", "json"))):
-        caplog.clear()
-        with caplog.at_level(logging.WARNING):
-            elmo_tasks("elmo", file, tmp_path / name, *options, *more)
-        (message,) = caplog.messages
-        assert "such as 'New York', which is read as one word" in message
-        with ElmoVectors(tmp_path / name) as vectors:
-            assert vectors.tokens(0) == ["New York", "."]
+    file.write_text('{"words": ["New York", "."]}\n{"words": ["b"]}\n')
+    elmo_tasks("elmo", file, tmp_path / "a", "--column", "words", *bilm(folder))
+    with ElmoVectors(tmp_path / "a") as vectors:
+        assert vectors.tokens(0) == ["New York", "."]
 
 
 ROWS = ["the cook bakes", "", "the\n\ncook", "the cook bakes", ' "the" ', "the", " "]

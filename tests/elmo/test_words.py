@@ -132,17 +132,15 @@ def test_the_command_splits_as_python_does(
     bilm = ("--model", "+".join(files))
     (tmp_path / "text").write_text("\n".join(RAW) + "\n")
     as_json = [json.dumps({"tokens": text}) for text in RAW]
-    (tmp_path / "json").write_text("\n".join(as_json) + "\n")
+    (tmp_path / "x.jsonl").write_text("\n".join(as_json) + "\n")
     at_blanks = [text.split() for text in RAW]
     for name, options, words in (
         ("text", ("--tokenizer", "basic"), SPLIT),
         ("text", ("--tokenizer", "spacy:en"), SPLIT),
-        ("text", ("--input-format", "text"), SPLIT),
-        ("text", ("--input-format", "text", "--tokenizer", "basic"), SPLIT),
-        ("json", ("--input-format", "json", "--tokenizer", "basic"), SPLIT),
-        ("json", ("--input-format", "json", "--tokenizer", "spacy:en"), SPLIT),
+        ("x.jsonl", ("--column", "tokens", "--tokenizer", "basic"), SPLIT),
+        ("x.jsonl", ("--column", "tokens", "--tokenizer", "spacy:en"), SPLIT),
         ("text", (), at_blanks),
-        ("json", ("--input-format", "json"), at_blanks),
+        ("x.jsonl", ("--column", "tokens"), at_blanks),
     ):
         elmo_tasks(
             "elmo", tmp_path / name, tmp_path / "out", *bilm, *options, "--force"

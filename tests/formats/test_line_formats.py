@@ -28,7 +28,6 @@ from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.formats.annotation.tagged import read_tagged
 from elmo_tasks.formats.annotation.trees import read_trees
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.raw_text import line_parser
 from elmo_tasks.formats.text.text_files import lines_of, open_binary, open_text
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.text.sentences import read_sentences
@@ -104,8 +103,7 @@ def _look_up(file: Path) -> list[Any]:
 
 def _embedded(file: Path) -> list[list[str]]:
     """The tokens of `elmo-tasks elmo`, for which each line is a sentence."""
-    parse, _ = line_parser("tokens")
-    return [parse(line) for _, line in open_text(file, longest=None)]
+    return [line.split() for _, line in open_text(file, longest=None)]
 
 
 def _table(separator: str, *rows: str) -> str:

@@ -4,13 +4,12 @@ What `elmo-tasks elmo` and `elmo-tasks static` read, by the options of
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from elmo_tasks.cli.arguments import table_options
 from elmo_tasks.cli.layer_sources import open_chosen
 from elmo_tasks.elmo.batching import Line
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.formats.text.raw_text import line_parser
 from elmo_tasks.formats.text.tables import read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
 
@@ -27,16 +26,9 @@ def open_elmo(args: argparse.Namespace) -> Elmo:
     )
 
 
-def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
-    """`line_parser` for the lines of a text, or for the texts of a column."""
-    return line_parser(args.input_format, args.tokenizer, args.column or "tokens")
-
-
 def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]]:
     """The lines of a text, or the texts of a table's column, with their numbers."""
-    if args.input_format == "json":
-        yield from open_text(file, longest=None)
-    elif args.column is None:
+    if args.column is None:
         require_text(file, hint="--column NAME reads a column of a table")
         yield from open_text(file, longest=None)
     else:

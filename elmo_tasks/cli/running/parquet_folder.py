@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
+from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import Sentence, blocks, embed_into, parsed
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.text.text_files import list_files
 from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.system.files import atomic_write, require_distinct
@@ -74,7 +75,7 @@ def _settings(elmo: Elmo, args: argparse.Namespace, cores: int) -> bytes:
         **elmo.sizes.of_windows(),
         "batch_size": elmo.sizes.batch_size,
         "max_tokens": elmo.sizes.max_tokens,
-        "tokenizer": text_parser(args)[1],
+        "tokenizer": open_tokenizer(args.tokenizer)[1],
         "column": args.column,
         "threads": cores,
     }
@@ -130,7 +131,7 @@ class _Writer:
         from pyarrow.parquet import ParquetWriter
 
         tokens = 0
-        parse, _ = text_parser(self._args)
+        parse, _ = open_tokenizer(self._args.tokenizer)
         lines = ((file, number, line) for number, line in read_lines(self._args, file))
         schema = self._table([]).schema.with_metadata({_METADATA: self._settings})
         with (

@@ -19,7 +19,6 @@ from elmo_tasks.cli.running.perplexities import (
     weights_line,
 )
 from elmo_tasks.elmo.devices import opened_device
-from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
@@ -126,10 +125,11 @@ def path_of(name: str) -> str:
 
 def open_surprisal(args: argparse.Namespace) -> tuple[TrainedModel, WordSurprisal]:
     """The language model of the options, for measuring, and their tokenizer."""
-    split, _ = open_tokenizer(args.tokenizer)
     device = opened_device(args.device)
     trained = packed(load_trained(args.model), args.precision, device)
-    return trained, WordSurprisal(trained.model, trained.vocabulary, tokenizer=split)
+    return trained, WordSurprisal(
+        trained.model, trained.vocabulary, tokenizer=args.tokenizer
+    )
 
 
 def _counted(one: SentenceSurprisal) -> tuple[list[float], list[int], int]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
+from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import check_output_path
@@ -21,8 +21,7 @@ def write_file(args: argparse.Namespace) -> None:
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
     check_output_path(args.output_file, read=[input_file])
-    parse, tokenizer = text_parser(args)
-    settings = {"input": args.input_file, "tokenizer": tokenizer}
+    settings = {"input": args.input_file}
     if args.column is not None:
         settings["column"] = args.column
     elmo = open_elmo(args)
@@ -37,7 +36,7 @@ def write_file(args: argparse.Namespace) -> None:
             args.output_file,
             layers=args.output,
             stored=args.stored,
-            tokenizer=parse,
+            tokenizer=args.tokenizer,
             settings=settings,
             pooling=args.pooling,
             force=args.force,

@@ -3,10 +3,11 @@
 import argparse
 from collections.abc import Iterator
 
-from elmo_tasks.cli.running.embedding import open_elmo, read_lines, text_parser
+from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import Line, parsed
 from elmo_tasks.elmo.progress import token_bar
 from elmo_tasks.elmo.vectors.static import frequent_words
+from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.vector_files import write_word_vectors
 from elmo_tasks.system.files import check_output_path, require_new
 
@@ -33,7 +34,7 @@ def write(args: argparse.Namespace) -> None:
 
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
-    parse, _ = text_parser(args)
+    parse, _ = open_tokenizer(args.tokenizer)
     for sentence in parsed(_lines(args), parse):
         yield sentence.tokens
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from elmo_tasks.elmo.sentences import words_of
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.text.raw_text import Split, end_of_text
+from elmo_tasks.formats.text.raw_text import Split
 from elmo_tasks.formats.text.regions import Plain, words_of_regions
 from elmo_tasks.formats.text.tables import Row, read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
@@ -63,7 +63,6 @@ def read_file(
     if not has_mark:
         problem = f"regions: expected {regions!r} in a sentence, got none"
         raise InputError(problem, file=file)
-    end_of_text(split)
 
 
 def _lines(file: str | Path) -> Iterator[Row]:

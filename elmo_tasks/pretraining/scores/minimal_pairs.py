@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from elmo_tasks.elmo.sentences import word_list, words_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.raw_text import Split, end_of_text
+from elmo_tasks.formats.text.raw_text import Split
 from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.option_values import PAIR_GROUP
 from elmo_tasks.pretraining.scores.surprisal import SentenceSurprisal, WordSurprisal
@@ -105,7 +105,6 @@ def read_pairs(
             except InputError as error:
                 raise InputError(str(error), file=file, line=number) from None
             yield pair._replace(file=str(file), line=number, row=row)
-    end_of_text(split)
 
 
 def _lines(file: str | Path) -> Iterator[tuple[int, str]]:

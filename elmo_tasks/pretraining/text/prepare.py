@@ -161,7 +161,6 @@ def _lines_as_sentences(texts: Iterable[Iterable[str]]) -> Iterator[Sentence]:
             if words:
                 yield number, words
                 number += 1
-    split.end_of_text()
 
 
 def _paragraphs(texts: Iterable[Iterable[str]], wrapped: bool) -> Iterator[str]:

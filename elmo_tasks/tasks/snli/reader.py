@@ -18,7 +18,7 @@ from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Text, checked, validated
 from elmo_tasks.tasks.reader import TaskReader, text_field
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, Language, is_unsplit
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, is_unsplit
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class SnliReader(TaskReader):
         self,
         *,
         tokenization: Literal["sentence", "parse"] = "sentence",
-        language: Language = "en",
+        language: str = "en",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)

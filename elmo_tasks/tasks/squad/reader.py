@@ -17,7 +17,7 @@ from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.squad.official import GoldAnswer, read_questions
 from elmo_tasks.tasks.squad.tokenization import SquadTokenizer
-from elmo_tasks.tasks.tokenizer import FirstCharacters, Language, offsets_of
+from elmo_tasks.tasks.tokenizer import FirstCharacters, offsets_of
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class SquadReader(TaskReader):
     characters = FirstCharacters(limit=14)  # as in Clark and Gardner (2017)
 
     @checked
-    def __init__(self, *, language: Language = "en", **kwargs: Any) -> None:
+    def __init__(self, *, language: str = "en", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.language = language
         self._tokenizer = SquadTokenizer(language)

@@ -12,7 +12,7 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_tasks.settings import checked
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, Language
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 _CONTRACTION = re.compile(r"n['’]t|['’](?:s|d|m|ll|re|ve)", re.IGNORECASE)
 _SPLIT = re.compile(r"((?<=[^_])_(?=[^_])|[-£€¥¢₹\u2212\u2014\u2013/~\"'’”‘°])")
@@ -33,7 +33,7 @@ class SquadTokenizer(Tokenizer):
     """
 
     @checked
-    def __init__(self, language: Language = "en") -> None:
+    def __init__(self, language: str = "en") -> None:
         self._words = BlankSpacyTokenizer(language)
 
     @overrides

@@ -26,7 +26,7 @@ from elmo_tasks.tasks.reader import (
     TaskReader,
     tagged_fields,
 )
-from elmo_tasks.tasks.tokenizer import FirstCharacters, Language
+from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 Tag = Union[TagName, Column]
 
@@ -106,7 +106,7 @@ class ColumnReader(TaskReader):
         word: Column = 0,
         spans: bool = False,
         comments: bool = False,
-        language: Language = "en",
+        language: str = "en",
         **kwargs: Any,
     ) -> None:
         if isinstance(tag, str):
