@@ -53,29 +53,6 @@ def sentences(path: Path) -> list[OntonotesSentence]:
     return found
 
 
-def test_words_outside_a_document_belong_to_the_one_in_their_columns(
-    write: Write,
-) -> None:
-    lines = (
-        row("a"),
-        "",
-        row("b"),
-        "#begin document (other); part 003",
-        row("c", document="other 3"),
-        "#end document",
-        row("d", document="other 4"),
-    )
-    found = []
-    for document in read_documents(write(*lines)):
-        words = [sentence.words[0] for sentence in document.sentences]
-        found.append((document.key, document.part, words))
-    assert found == [
-        ("doc", 0, ["a", "b"]),
-        ("other", 3, ["c"]),
-        ("other", 4, ["d"]),
-    ]
-
-
 def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
     lines = []
     for part in (1, 2):
@@ -85,7 +62,7 @@ def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
     assert found == [("k", 1), ("k", 2)]
     with pytest.raises(
         InputError,
-        match=r"a\.gold_conll:5: the document \(k\); part 001 already begins on line 1",
+        match=r"a\.gold_conll:6: the document \(k\); part 1 already begins on line 2",
     ):
         list(read_documents(write(lines[0], lines[0])))
 
@@ -150,29 +127,20 @@ def test_parts_that_are_no_numbers_divide_documents(write: Write) -> None:
 
 
 A, B = "#begin document (k); part 000", "#end document"
-AGAIN = r"the document \(k\); part 000 already begins on line 1"
-OTHER = r"expected the document of line 1, \(k\); part 000, in columns 1 and 2, got"
+K, L = row("a", document="k 0"), row("a", document="l 0")
+AGAIN = r"the document \(k\); part 0 already begins on line"
 
 
 @pytest.mark.parametrize(
-    ("documents", "message"),
+    ("lines", "message"),
     [
-        ([A, "k 0", "l 0", B], f":3: {OTHER} 'l' and '0'"),
-        ([A, "k 0", "", "k 1", B], f":4: {OTHER} 'k' and '1'"),
-        ([A, "doc 0", B], f":2: {OTHER} 'doc' and '0'"),
-        ([A, "k 1", B], f":2: {OTHER} 'k' and '1'"),
-        ([A, "k 0", B, "k 0"], f":4: {AGAIN}"),
-        (["k 0", "l 0", "k 0"], f":3: {AGAIN}"),
-        (["k 0", "", "l 0", "", A, "k 0", B], f":5: {AGAIN}"),
+        ([K, L, K], f":3: {AGAIN} 1 .columns 1 and 2 name"),
+        ([A, K, B, "", A, K, B], f":6: {AGAIN} 2"),
+        ([K, "#Begin Document", K], f":3: {AGAIN} 1"),
+        ([A, K, "#end document#begin document (l)", K], f":4: {AGAIN} 2"),
     ],
 )
-def test_rows_of_another_document(
-    write: Write, documents: list[str], message: str
-) -> None:
-    lines = []
-    for document in documents:
-        is_row = document[:1] not in ("#", "")
-        lines.append(row("a", document=document) if is_row else document)
+def test_a_document_begins_once(write: Write, lines: list[str], message: str) -> None:
     with pytest.raises(InputError, match=f"a.gold_conll{message}"):
         list(read_documents(write(*lines)))
 
@@ -184,43 +152,16 @@ def test_comments(write: Write) -> None:
     assert sentence.words == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("#Begin document (k); part 000", "expected '#begin document "),
-        ("# begin document (k); part 000", "expected '#begin document "),
-        ("#end document#begin document (k); part 000", "expected '#end document', got"),
-        ("#end  document", "expected '#begin document "),
-    ],
-)
-def test_marks_of_documents_that_are_misspelt(
-    write: Write, line: str, message: str
-) -> None:
-    with pytest.raises(InputError, match=f":2: {message}"):
-        sentences(write(row("a"), line, row("c")))
-
-
-WORD, OTHER_WORD = row("a", document="k 0"), row("a", document="l 0")
-
-
-@pytest.mark.parametrize(
-    ("lines", "begun"),
-    [
-        ([A, WORD, B], []),
-        ([A, WORD, "", WORD, "# a note", "", B], []),
-        (["# a note", A, WORD, "", WORD, "# a note", ""], [2]),
-        ([A, WORD, A.replace("k", "l"), OTHER_WORD], [1, 3]),
-    ],
-)
+@pytest.mark.parametrize("end", [[B], [], ["", "# a note"], [A.replace("k", "l"), L]])
 def test_warns_of_a_document_without_end(
-    lines: list[str], begun: list[int], write: Write, caplog: pytest.LogCaptureFixture
+    end: list[str], write: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = write(*lines)
+    file = write(A, K, *end)
     list(read_documents(file))
-    problem = (
-        "the document that begins here has no '#end document'; is the file complete?"
-    )
-    assert caplog.messages == [f"{file}:{line}: {problem}" for line in begun]
+    line = 3 if L in end else 1
+    problem = "begins here has no '#end document'; is the file complete?"
+    expected = [f"{file}:{line}: the document that {problem}"]
+    assert caplog.messages == ([] if B in end else expected)
 
 
 def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
@@ -247,10 +188,6 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (
-            ["#begin document (k); part " + "9" * 5000],
-            ":1: expected '#begin document .KEY.; part 000', got .{,70}$",
-        ),
         (
             [row("a"), "doc 0 1 b VB * - - - - *"],
             ":2: expected at least 12 columns, got 11",
@@ -325,45 +262,11 @@ def test_mentions_are_words_of_the_document(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin", "part", "expected"),
-    [
-        (None, "0", 0),
-        (None, "12", 12),
-        (None, "9" * 9, 999_999_999),
-        (None, "9" * 10, 0),
-        ("; part 012", "12", 12),
-        (f"; part {'9' * 9}", "9" * 9, 999_999_999),
-        ("  ", "0", 0),
-    ],
+    ("part", "expected"), [("0", 0), ("012", 12), ("9" * 9, 999_999_999), ("9" * 10, 0)]
 )
-def test_parts_of_documents(
-    begin: str | None, part: str, expected: int, write: Write
-) -> None:
-    lines = [row("a", document=f"k {part}")]
-    if begin is not None:
-        lines = [f"#begin document (k){begin}", *lines, "#end document "]
-    (document,) = read_documents(write(*lines))
+def test_parts_of_documents(part: str, expected: int, write: Write) -> None:
+    (document,) = read_documents(write(A, row("a", document=f"k {part}"), B))
     assert (document.key, document.part) == ("k", expected)
-
-
-def test_a_document_twice_in_a_file_and_in_another(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The first pair is named; all are counted. Words outside of documents are none."""
-    parts = []
-    for part in (1, 2):
-        word = row("a", document=f"k {part}")
-        parts.append(f"#begin document (k); part 00{part}\n{word}\n#end document\n")
-    for name in "abc":
-        text = "".join(parts) + row("x") + "\n"
-        (tmp_path / f"{name}.gold_conll").write_text(text)
-    assert len(list(read_documents(tmp_path))) == 9
-    assert len(caplog.messages) == 2
-    assert caplog.messages[0] == (
-        f"{tmp_path}/b.gold_conll:1: the document (k); part 001 is also in"
-        f" {tmp_path}/a.gold_conll"
-    )
-    assert caplog.messages[1] == f"{tmp_path}: documents that are read twice: 4"
 
 
 @pytest.mark.parametrize(("count", "warnings"), [(0, 0), (1, 2), (10, 11), (12, 11)])

@@ -11,10 +11,9 @@ OntoNotes in the columns of CoNLL-2012, the corpus of SRL and coreference.
 | 12 to the last but one | arguments, a column for each word that has a frameset, in order |
 | the last | coreference |
 
-Blanks separate columns, or tabs if the line has any. `#begin document (KEY); part 000`
-begins a document, `#end document` ends it, an empty line ends a sentence. Without these
-lines, a document ends where the first two columns change. Other lines that begin with
-`#` are comments.
+Blanks separate columns, or tabs if the line has any. An empty line ends a sentence. A
+document ends where its first two columns change, or at a line `#begin document`. Other
+lines that begin with `#` are comments.
 """
 
 import logging
@@ -26,7 +25,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.brackets import (
     BracketError,
     mentions_from_brackets,
@@ -50,9 +49,7 @@ _SUFFIXES = ("gold_conll", "gold_conll.gz")
 _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 _WARNINGS = 10
-_BEGIN, _END = "#begin document", "#end document"
-_MARK = re.compile(r"#+\s*(begin|end)\s*document\b", re.IGNORECASE)
-BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
+_MARK = re.compile("(begin|end) +document", re.IGNORECASE)
 _PART = re.compile("[0-9]{1,9}")
 
 
@@ -203,149 +200,67 @@ def find_files(path: str | Path) -> list[Path]:
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
-    Streams the documents of `find_files`. Words outside `#begin` and `#end` belong to
-    the document in their first two columns. Logs a warning for a document without an
-    end, as the file may be truncated, and for documents that two files have.
+    Streams the documents of `find_files`. Logs a warning for a file whose last document
+    begins with its line and has no line at its end, as the file may be truncated.
 
-    Raises `InputError` if a line has the wrong number of columns or is of another
-    document than the `#begin` line before it, a document occurs twice in a file, or a
-    file contains no sentence.
+    Raises `InputError` if a line has the wrong number of columns, a document begins
+    twice in a file, or a file contains no sentence.
     """
-    file_of: dict[tuple[str, int], Path] = {}
-    repeated = 0
     for file in find_files(path):
-        for header, pairs in groupby(_sentences(file), key=itemgetter(0)):
-            key, part = header.key, header.part
-            first = file
-            if header.line:
-                first = file_of.setdefault((key, part), file)
-            if first != file:
-                repeated += 1
-                if repeated == 1:
-                    message = "%s:%d: the document (%s); part %03d is also in %s"
-                    logger.warning(message, file, header.line, key, part, first)
-            sentences = tuple([sentence for _, sentence in pairs])
-            yield OntonotesDocument(key, part, sentences)
-    if repeated:
-        logger.warning("%s: documents that are read twice: %d", path, repeated)
+        line_of: dict[tuple[str, str], int] = {}
+        for (_, key, part), group in groupby(_sentences(file), key=itemgetter(0)):
+            sentences = tuple([sentence for _, sentence in group])
+            line = sentences[0].line
+            first = line_of.setdefault((key, part), line)
+            if first != line:
+                problem = f"the document ({key[:60]}); part {part[:60]} already begins on line {first}"
+                hint = "columns 1 and 2 name the document"
+                raise InputError(problem, file=file, line=line, hint=hint)
+            number = int(part) if _PART.fullmatch(part) else 0
+            yield OntonotesDocument(key, number, sentences)
 
 
-class _Header(NamedTuple):
-    key: str
-    part: int
-    line: int = 0  # of its `#begin document`; 0 if it has none
-    columns: tuple[str, ...] = ()  # the first two of its rows, if it has none
-
-
-def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
-    """The sentences of a file, each with the header of its document."""
+def _sentences(path: Path) -> Iterator[tuple[tuple[int, str, str], OntonotesSentence]]:
+    """
+    The sentences of a file, each with its document: how many lines have begun one so
+    far, and the first two columns.
+    """
     rows: list[list[str]] = []
-    begun: dict[tuple[str, ...], int] = {}
-    header: _Header | None = None
-    start = 0
+    begun = start = 0
+    opened = 0  # the line that begins a document which has no end so far
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
-        mark = bool(_MARK.match(line))
-        if line.startswith("#") and not mark:
-            continue
         fields = split_columns(line)
-        is_row = bool(fields) and not mark
-        if rows and not (is_row and fields[:2] == rows[0][:2]):
+        marks: list[str] = []
+        if line.startswith("#"):
+            marks = _MARK.findall(line.lower())
+            fields = []
+            if not marks:
+                continue
+        if rows and fields[:2] != rows[0][:2]:
             columns = tuple(zip(*rows, strict=True))
-            sentence = OntonotesSentence(str(path), start, columns)
-            header = _header_of(sentence, header, begun)
-            yield header, sentence
+            document = begun, columns[0][0], columns[1][0]
+            yield document, OntonotesSentence(str(path), start, columns)
             rows = []
-        if is_row:
-            if not rows:
-                start = number
-            rows.append(fields)
-            check_fields(
-                fields,
-                len(rows[0]),
-                start,
-                least=_MIN_COLUMNS,
-                file=path,
-                line=number,
-            )
-            if len(rows) > 1 and fields[2] == "0" and rows[-2][2] != "0":
-                problem = "expected an empty line before word 0 of a sentence, got none"
-                raise InputError(problem, file=path, line=number)
+        if marks:
+            opened = 0
+            if marks[-1] == "begin":
+                begun += 1
+                opened = number
+        if not fields:
             continue
-        is_end = mark and line.rstrip(" \t") == _END
-        if header and header.line and not is_end and (mark or not number):
-            message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
-            logger.warning(message, path, header.line)
-        if is_end:
-            header = None
-        elif mark:
-            header = _begin(line, number, path, begun)
+        if not rows:
+            start = number
+        rows.append(fields)
+        check_fields(
+            fields, len(rows[0]), start, least=_MIN_COLUMNS, file=path, line=number
+        )
+        if len(rows) > 1 and fields[2] == "0" and rows[-2][2] != "0":
+            problem = "expected an empty line before word 0 of a sentence, got none"
+            raise InputError(problem, file=path, line=number)
     if not start:
         raise InputError(
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
         )
-
-
-def _header_of(
-    sentence: OntonotesSentence,
-    header: _Header | None,
-    begun: dict[tuple[str, ...], int],
-) -> _Header:
-    """
-    The header of a sentence's document: `header`, that of the sentence before, or a new
-    one where no line begins the document. Raises `InputError` if a line has begun
-    another one.
-    """
-    key, part = columns = sentence.columns[0][0], sentence.columns[1][0]
-    if header and columns == header.columns:
-        return header
-    if header and header.line:
-        if (key, _part(part)) == (header.key, header.part):
-            return header
-        document = f"({header.key[:60]}); part {header.part:03d}"
-        problem = f"expected the document of line {header.line}, {document}, in columns 1 and 2"
-        raise InputError(
-            f"{problem}, got {shown(key)} and {shown(part)}",
-            file=sentence.file,
-            line=sentence.line,
-            hint="begin each document with its own line, or none",
-        )
-    made = _Header(key, _part(part), columns=columns)
-    _require_new(made, columns, sentence.line, sentence.file, begun)
-    return made
-
-
-def _begin(
-    line: str, number: int, path: str | Path, begun: dict[tuple[str, ...], int]
-) -> _Header:
-    """The header of a document that is not in `begun`, and is added there."""
-    match = BEGIN_LINE.fullmatch(line)
-    if match is None:
-        expected = f"{_BEGIN} (KEY); part 000"
-        if line.startswith(_END):
-            expected = _END
-        raise InputError(
-            f"expected '{expected}', got {shown(line)}", file=path, line=number
-        )
-    header = _Header(match[1], _part(match[2] or "0"), number)
-    _require_new(header, (header.key, str(header.part)), number, path, begun)
-    return header
-
-
-def _require_new(
-    header: _Header,
-    name: tuple[str, ...],
-    number: int,
-    path: str | Path,
-    begun: dict[tuple[str, ...], int],
-) -> None:
-    """Raises `InputError` if the document `name` is in `begun`, else adds it there."""
-    first = begun.setdefault(name, number)
-    if first != number:
-        problem = f"the document ({header.key[:60]}); part {header.part:03d} already begins on line {first}"
-        raise InputError(problem, file=path, line=number)
-
-
-def _part(text: str) -> int:
-    if _PART.fullmatch(text):
-        return int(text)
-    return 0
+    if opened:
+        message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
+        logger.warning(message, path, opened)
