@@ -22,7 +22,6 @@ from elmo_tasks.formats.text.text_files import (
     open_binary,
     open_text,
     raw_lines,
-    without_mark,
 )
 from elmo_tasks.formats.unpacking import compression
 from elmo_tasks.system.files import atomic_write
@@ -108,7 +107,7 @@ def _entries(
     header = None
     broken: list[str] = []
     for number, line in lines:
-        text = without_mark(line).rstrip(" \t")
+        text = line.rstrip(" \t")
         if not text:
             continue
         if number == 1:

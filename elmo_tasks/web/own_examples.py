@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.text_files import lines_of, open_binary
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.task import Example, Task
 from elmo_tasks.web.other_models import OtherModels, record_of
@@ -28,24 +28,21 @@ def read_examples(
         raise InputError(problem)
     record = record_of(models[0])
     examples: list[dict[str, Any]] = []
-    with open_binary(file) as opened:
-        for number, text in lines_of(opened, file):
-            if isinstance(text, InputError):
-                raise text
-            if not text.strip():
-                continue
-            if len(examples) == MOST:
-                problem = f"expected at most {MOST} lines, got more"
-                raise InputError(problem, file=file)
-            what = "one JSON object per line, as for predict"
-            data = parse_json(text.strip(), what, file=file, line=number)
-            try:
-                _require_input(record, data)
-            except InputError as error:
-                raise InputError(str(error), file=file, line=number) from None
-            if isinstance(record, Task):
-                data.pop("id", None)  # which no form has
-            examples.append(Example(data)._asdict())
+    for number, text in open_text(file, longest=None):
+        if not text.strip():
+            continue
+        if len(examples) == MOST:
+            problem = f"expected at most {MOST} lines, got more"
+            raise InputError(problem, file=file)
+        what = "one JSON object per line, as for predict"
+        data = parse_json(text.strip(), what, file=file, line=number)
+        try:
+            _require_input(record, data)
+        except InputError as error:
+            raise InputError(str(error), file=file, line=number) from None
+        if isinstance(record, Task):
+            data.pop("id", None)  # which no form has
+        examples.append(Example(data)._asdict())
     if not examples:
         raise InputError("expected at least one line, got none", file=file)
     return examples

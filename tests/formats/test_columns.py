@@ -1,8 +1,5 @@
-"""Column files, and compressed text files that are damaged."""
+"""Column files."""
 
-import gzip
-import os
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ from elmo_tasks.formats.annotation.columns import (
     read_columns,
     split_columns,
 )
-from elmo_tasks.formats.text.text_files import open_text
 
 Write = Callable[[str], Path]
 
@@ -66,8 +62,8 @@ def test_a_line_with_tabs_is_split_at_tabs(write: Write) -> None:
             [("#tag", "#", "#"), ("#a=b", "##")],
         ),
         (
-            "\ufeffShe O\n\ufeffsails\ufeff O\n\ufeff\n\ufeff O\n",
-            [("She", "sails\ufeff"), ("\ufeff",)],
+            "\ufeffShe O\n\ufeffsails\ufeff O\n\ufeff\n",
+            [("She", "sails\ufeff")],
         ),
     ],
 )
@@ -127,9 +123,7 @@ def test_a_file_of_comments(write: Write) -> None:
     [
         (("1-2", "1", "2"), ":1: expected a word, got '1-2'"),
         (("1", "1.1", "2"), ":2: expected a word, got '1.1'"),
-        (("12-13",), ":1: expected a word, got '12-13'"),
         (("1", "2"), None),
-        (("1-2", "or"), None),
         (("2", "0.1"), None),
     ],
 )
@@ -146,23 +140,6 @@ def test_rows_of_conllu(
         hint = " in the columns of CoNLL-U .set dataset_reader.tag"
         with pytest.raises(InputError, match=problem + hint):
             words(wide)
-
-
-@pytest.mark.parametrize("share", [0.002, 0.99999])
-def test_truncated_gzip_yields_all_complete_lines_before_the_error(
-    share: float, tmp_path: Path
-) -> None:
-    whole = gzip.compress(os.urandom(200_000).hex(b"\n", 6).encode())
-    kept = whole[: int(share * len(whole))]
-    unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(kept)
-    lines = unpacked.decode().split("\n")[:-1]
-    (tmp_path / "x").write_bytes(kept)
-    found = []
-    with pytest.raises(InputError, match="the gzip stream is truncated") as error:
-        for _, line in open_text(tmp_path / "x"):
-            found.append(line)
-    assert found == lines and len(lines) > 20
-    assert error.value.line == len(lines) + 1
 
 
 @pytest.mark.parametrize("least", [1, 2, 3])
@@ -193,13 +170,3 @@ def test_the_least_number_of_columns(least: int, write: Write) -> None:
 )
 def test_fields_of_a_line(line: str, fields: list[str]) -> None:
     assert split_columns(line) == fields
-
-
-def test_equal_fields_are_shared() -> None:
-    first, second = (split_columns(f"{'x' * 3}y O")[0] for _ in range(2))
-    assert first is second
-
-
-def test_the_longest_sentence(write: Write) -> None:
-    (found,) = read_columns(write("a O\n" * 2**15))
-    assert len(found.columns[0]) == 2**15

@@ -28,7 +28,7 @@ from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.formats.annotation.tagged import read_tagged
 from elmo_tasks.formats.annotation.trees import read_trees
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.formats.text.text_files import lines_of, open_binary, open_text
+from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.text.sentences import read_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
@@ -75,14 +75,10 @@ def _pairs(file: Path) -> list[Any]:
 
 
 def _json_lines(file: Path) -> list[Any]:
-    """As `elmo-tasks predict` reads them."""
     found = []
-    with open_binary(file) as opened:
-        for number, line in lines_of(opened, file):
-            if isinstance(line, InputError):
-                raise line
-            if line.strip():
-                found.append(parse_json(line.strip(), file=file, line=number))
+    for number, line in open_text(file):
+        if line.strip():
+            found.append(parse_json(line.strip(), file=file, line=number))
     return found
 
 
@@ -301,7 +297,14 @@ def _other(text: str) -> dict[str, bytes]:
     }
 
 
-OTHER = tuple(_other(""))
+OTHER = [
+    (name, change)
+    for name in FORMATS
+    for change in _other("")
+    if not (name.startswith("vectors") and change == "a mark in every line")
+]
+"""Words of vectors may begin with a mark."""
+
 DAMAGE = {"NUL": b"\0", "Latin-1": b"\xe9", "UTF-8 of a surrogate": b"\xed\xa0\x80"}
 """Bytes after the first one of a line."""
 
@@ -325,8 +328,7 @@ def test_changes_that_no_reader_notices(name: str, change: str, file: Path) -> N
         assert found == right
 
 
-@for_all_formats
-@pytest.mark.parametrize("change", OTHER)
+@pytest.mark.parametrize(("name", "change"), OTHER)
 def test_the_right_records_or_an_error(name: str, change: str, file: Path) -> None:
     right = expected(name, file)
     found = read(name, _other(FORMATS[name].text)[change], file)
@@ -354,8 +356,7 @@ def test_damage_is_an_error_at_its_line(name: str, kind: str, file: Path) -> Non
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_other_encodings(name: str, encoding: str, file: Path) -> None:
     found = read(name, FORMATS[name].text.encode(encoding), file)
-    assert isinstance(found, InputError)
-    assert f"expected UTF-8 text, got {encoding.upper()}" in str(found)
+    assert isinstance(found, InputError) and found.line == 1
 
 
 @for_all_formats
@@ -385,6 +386,8 @@ def test_files_put_together(name: str, tmp_path: Path, data: st.DataObject) -> N
     for number in range(count):
         end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
         mark = data.draw(st.sampled_from(["", MARK]))
+        if name.startswith("vectors"):
+            mark = ""
         text = FORMATS[name].text
         if number == count - 1 and data.draw(st.booleans()):
             text = text.rstrip("\n")

@@ -7,9 +7,7 @@ from elmo_tasks.formats.annotation.spans import (
     Scheme,
     Span,
     detect_scheme,
-    join_tag,
     spans_from_tags,
-    split_tag,
     to_bioul,
 )
 
@@ -70,16 +68,16 @@ def test_invalid_tags(tag: str) -> None:
 @pytest.mark.parametrize(
     ("corpus", "line", "problem"),
     [
-        (["B-X I-X B-X", "O I-X"], 12, "'I-X' in place of 'B-X' of the closest, BIO "),
+        (["B-X I-X B-X", "O I-X"], 12, "'I-X' in place of 'B-X' of the closest, BIO"),
         (
             ["I-X I-Y", "I-X", "O B-X"],
             22,
-            "'B-X' in place of 'I-X' of the closest, IOB1 ",
+            "'B-X' in place of 'I-X' of the closest, IOB1",
         ),
         (
             ["U-X O B-X L-X", "B-X I-X"],
             12,
-            "'I-X' in place of 'L-X' of the closest, BIOUL ",
+            "'I-X' in place of 'L-X' of the closest, BIOUL",
         ),
     ],
 )
@@ -116,21 +114,6 @@ def test_tags_with_and_without_types() -> None:
         detect_scheme([(3, ["B-X"]), (7, ["O", "I"])], file="eng.train")
 
 
-@pytest.mark.parametrize(
-    ("tag", "parts"),
-    [
-        ("O", ("O", "")),
-        ("B", ("B", "")),
-        ("B-creative-work", ("B", "creative-work")),
-        ("M--", ("M", "-")),
-        *[(f"{letter}-X", (letter, "X")) for letter in "BIULSEM"],
-    ],
-)
-def test_parts_of_tags(tag: str, parts: tuple[str, str]) -> None:
-    assert split_tag(tag) == parts
-    assert join_tag(*parts) == tag
-
-
 def test_tags_without_spans() -> None:
     assert detect_scheme([]) is detect_scheme([(1, ["O"]), (3, [])]) is Scheme.BIO
     assert spans_from_tags([]) == spans_from_tags(["O", "O"]) == []
@@ -142,18 +125,6 @@ def test_the_first_scheme_that_fits() -> None:
     assert detect_scheme([(1, ["B-X", "L-X"])]) is Scheme.BIOUL
     assert detect_scheme([(1, ["B-X", "E-X"])]) is Scheme.BIOES
     assert detect_scheme([(1, ["S-X"])]) is Scheme.BIOES
-
-
-def test_the_report_of_mixed_schemes() -> None:
-    """How many tags each scheme would change, and the first one of the closest."""
-    corpus = [(1, ["B-X", "I-X"]), (4, ["O", "I-X", "I-X"]), (8, ["I-X"])]
-    with pytest.raises(InputError) as caught:
-        detect_scheme(corpus, file="eng.train")
-    assert str(caught.value) == (
-        "eng.train:1: expected tags of one scheme, got 'B-X' in place of 'I-X' of the"
-        " closest, IOB1 (illegal tags: BIO 2, IOB1 1, BIOUL 4, BIOES 4, BMES 4)"
-    )
-    assert caught.value.line == 1
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.annotation.tagged import Tag, TaggedSentence, read_tagged
-from elmo_tasks.settings import wrong_values
+from elmo_tasks.formats.annotation.tagged import TaggedSentence, read_tagged
 from tests.tiny import FIXTURES
 
 ROW = "{}\t{}\t_\t_\t{}\t_\t_\t_\t_\t_\n"
@@ -68,11 +67,6 @@ def test_other_columns(read: Read) -> None:
         ("\nplain text\n", "2: expected 10 columns .* got 1"),
         (rows(1) + "2\tb\tY\n", "2: expected 10 columns .* got 3"),
         (rows(1, 3), "2: expected ID 2, got '3'"),
-        (rows("1-3", 1, 2), "1: expected words 1 to 3, got 2 words"),
-        (rows(1, 2) + "\n" + rows("1-2", 1), "4: expected words 1 to 2, got 1 words"),
-        (rows("1-2", 1, "2-3"), "3: expected ID 2, got '2-3'"),
-        (rows("1-3", 1, "2-2"), "3: expected ID 2, got '2-2'"),
-        (rows("1-1000000000", 1), "1: expected ID 1, got '1-1000000000'"),
         (rows(1, "#"), "2: expected ID 2, got '#'"),
         (rows(1, tag="_"), "1: .*got 'w' and '_'"),
         (rows(1, word=""), "1: expected a word and its xpos, got"),
@@ -86,25 +80,7 @@ def test_invalid_files(text: str, problem: str, read: Read) -> None:
         read(text)
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
-        "2.",
-        "-2",
-        ".2",
-        "5-9",
-        "1-2",
-        "2-1",
-        "2.1",
-        "1.0",
-        "02",
-        "2-",
-        "²",
-        "٢",
-        "0-2",
-        "1-1.2",
-    ],
-)
+@pytest.mark.parametrize("index", ["2.", "-2", "02", "²", "٢", "1-1.2"])
 def test_invalid_ids(index: str, read: Read) -> None:
     with pytest.raises(InputError, match=f":2: expected ID 2, got '{index}'"):
         read(rows(1, index))
@@ -119,16 +95,9 @@ def test_the_word_and_the_lemma_of_an_underscore(read: Read) -> None:
         read(row.format(1, "_", "_") + row.format(2, "a", "_"), "lemma")
 
 
-@pytest.mark.parametrize("tag", ["lemma", "upos", "xpos", "deprel", "feats:Case"])
-def test_tags(tag: str) -> None:
-    assert wrong_values("tag", Tag, tag) == []
-
-
-@pytest.mark.parametrize("tag", ["", "feats", "form", "UPOS", "head"])
+@pytest.mark.parametrize("tag", ["", "feats", "UPOS", "head"])
 def test_other_tags(tag: str, read: Read) -> None:
     expected = "one of lemma, upos, xpos, deprel, feats:NAME"
-    [wrong] = wrong_values("tag", Tag, tag)
-    assert wrong.expected == expected
     with pytest.raises(InputError, match=f"tag: expected {expected}, got '{tag}'"):
         read("", tag)
 

@@ -1,24 +1,16 @@
 """Text files: paths, line ends, limits, errors."""
 
-import bz2
 import gzip
-import lzma
 from pathlib import Path
 
 import pyarrow
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import (
-    decode_line,
-    lines_of,
     list_files,
     not_empty,
-    open_binary,
     open_text,
-    without_mark,
 )
 from tests.system import require_path
 
@@ -30,31 +22,6 @@ def file(tmp_path: Path) -> Path:
 
 def lines(file: Path | str, **options: object) -> list[tuple[int, str]]:
     return list(open_text(file, **options))  # type: ignore[arg-type]
-
-
-@given(
-    st.lists(st.text("ab \t\x0b\u2028\x85", max_size=4), max_size=6),
-    st.sampled_from(["\n", "\r\n", "\r\r\n", "\r"]),
-    st.booleans(),
-)
-def test_lines_of_one_kind_of_end(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], end: str, is_last: bool
-) -> None:
-    file = tmp_path_factory.getbasetemp() / "lines.txt"
-    content = end.join(texts)
-    if is_last and texts:
-        content += end
-    file.write_bytes(content.encode())
-    expected = content.split(end)
-    if expected[-1] == "":
-        expected.pop()
-    found = [line for _, line in open_text(file)]
-    if end == "\r":  # of several at the end of a file, one counts
-        while expected and not expected[-1]:
-            expected.pop()
-        while found and not found[-1]:
-            found.pop()
-    assert found == expected
 
 
 def test_the_longest_line(file: Path) -> None:
@@ -72,16 +39,6 @@ def test_marks(file: Path) -> None:
     file.write_text("\ufeff\ufeffa\n\ufeffb\ufeff\n")
     assert lines(file) == [(1, "a"), (2, "b\ufeff")]
     assert lines(file, keep_marks=True) == [(1, "a"), (2, "\ufeffb\ufeff")]
-    for line, expected in (
-        ("\ufeffa", "a"),
-        ("\ufeff\ufeffa", "a"),
-        ("\ufeff a", "\ufeff a"),
-        ("\ufeff\ta", "\ufeff\ta"),
-        ("\ufeff", ""),
-        (" a", " a"),
-        ("a\ufeff", "a\ufeff"),
-    ):
-        assert without_mark(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,16 +47,6 @@ def test_marks(file: Path) -> None:
         (b"a\n\xc3(\n", "2: expected UTF-8 text, got 0xc3 as byte 1 of the line"),
         (b"a\nb\xff\n", "2: expected UTF-8 text, got 0xff as byte 2 .*iconv -f latin1"),
         (b"a\nb\0\n", "2: expected text, got binary data .a NUL byte"),
-        ("a\n".encode("utf-16"), "1: expected UTF-8 text, got UTF-16 .*-f utf-16"),
-        ("a\n".encode("utf-16-be"), "NUL byte"),
-        (b"\xfe\xff\0a", "1: expected UTF-8 text, got UTF-16"),
-        ("a\n".encode("utf-32"), "1: expected UTF-8 text, got UTF-32 .*-f utf-32"),
-        (b"\0\0\xfe\xff\0\0\0a", "1: expected UTF-8 text, got UTF-32"),
-        (bz2.compress(b"a\n"), "got a bzip2 file .unpack it"),
-        (lzma.compress(b"a\n"), "got an xz file .unpack it"),
-        (b"PK\x03\x04....", "got a ZIP file .unpack it"),
-        (b"\xba\x16\x4f\x2f....", "got a model of fastText .*ends in .vec"),
-        (gzip.compress(bz2.compress(b"a\n"), mtime=0), "got a bzip2 file"),
         (
             gzip.compress(b"a\n", mtime=0)[:-9],
             "x.txt:2: the gzip stream is truncated or dam",
@@ -121,37 +68,11 @@ def test_invalid_files(file: Path, content: bytes, problem: str) -> None:
         lines(file)
 
 
-@pytest.mark.parametrize("content", [b"BZh0", b"BZh91AY", b"PK", b"\xfd7zX", b"\xef"])
-def test_other_beginnings(content: bytes, file: Path) -> None:
-    """Such as those of text, or of other bytes, which are not UTF-8."""
-    file.write_bytes(content)
-    try:
-        assert lines(file) == [(1, content.decode())]
-    except InputError as error:
-        assert "got 0x" in str(error)
-
-
 def test_line_ends_of_several_kinds(file: Path) -> None:
     file.write_bytes(b"a\rb\nc\r\nd\r\re\r\r\nf")
     found = lines(file)
     assert [line for _, line in found] == ["a", "b", "c", "d", "", "e", "", "f"]
     assert [number for number, _ in found] == list(range(1, 9))
-
-
-def test_invalid_lines_in_place_of_their_texts(file: Path) -> None:
-    file.write_bytes(b"a\r\n\xff\nb\0\nc\n")
-    with open_binary(file) as opened:
-        first, second, third, last = lines_of(opened, file)
-    assert (first, last) == ((1, "a"), (4, "c"))
-    assert second[0] == 2 and "x.txt:2: expected UTF-8" in str(second[1])
-    assert third[0] == 3 and "x.txt:3: expected text, got binary" in str(third[1])
-
-
-def test_one_line() -> None:
-    assert decode_line("é\r\n".encode(), "x", 1) == "é"
-    marked = "\ufeffa".encode()
-    assert decode_line(marked, "x", 2) == "a"
-    assert decode_line(marked, "x", 2, keep_marks=True) == "\ufeffa"
 
 
 @pytest.mark.parametrize(

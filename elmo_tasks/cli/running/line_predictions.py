@@ -13,7 +13,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.formats.fetching.fetch import local_path
-from elmo_tasks.formats.text.text_files import lines_of, open_binary
+from elmo_tasks.formats.text.text_files import decode_line, open_binary, raw_lines
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.terminal import terminal_bar
 
@@ -100,17 +100,16 @@ def _read(predictor: Predictor, file: str) -> Iterator[Line]:
         opening = open_binary(local_path(file))
     with opening as opened:
         try:
-            for number, text in lines_of(opened, file):
-                if isinstance(text, InputError):
-                    yield Line(number, error=str(text))
-                elif text and not text.isspace():
-                    yield _load(predictor, number, text)
+            for number, raw in raw_lines(opened, file):
+                if not raw.isspace():
+                    yield _load(predictor, number, raw, file)
         except InputError as error:  # the rest cannot be read
             yield Line(number + 1, error=str(error))
 
 
-def _load(predictor: Predictor, number: int, text: str) -> Line:
+def _load(predictor: Predictor, number: int, raw: bytes, file: str) -> Line:
     try:
+        text = decode_line(raw, file, number)
         return Line(number, predictor.load_line(text))
     except Exception as error:
         return Line(number, error=_message(error))

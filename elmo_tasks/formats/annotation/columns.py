@@ -14,7 +14,7 @@ from pathlib import Path
 from sys import intern
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.text_files import open_text, without_mark
+from elmo_tasks.formats.text.text_files import open_text
 
 LONGEST_SENTENCE = 2**15  # in tokens
 
@@ -25,7 +25,8 @@ _COMMENTS = (
     "if lines before a sentence that begin with # are comments, set"
     " dataset_reader.comments to true"
 )
-_NO_WORD = re.compile("[0-9]+[-.][0-9]+")
+NO_WORD = re.compile("[0-9]+[-.][0-9]+")
+"""The ID of a row of CoNLL-U that is no word: of several words, or an empty node."""
 
 Row = tuple[int, list[str]]
 """The number of a line and its fields; none for a line that ends a sentence."""
@@ -156,10 +157,9 @@ def _token_lines(
 ) -> Iterator[Row]:
     """The lines without comments; blank ones and `-DOCSTART-` have no fields."""
     is_start = True
-    for number, line in open_text(path, corpus_hint=corpus_hint, keep_marks=True):
-        text = without_mark(line)
-        fields = split_columns(text)
-        if comments and is_start and text.startswith("#"):
+    for number, line in open_text(path, corpus_hint=corpus_hint):
+        fields = split_columns(line)
+        if comments and is_start and line.startswith("#"):
             continue
         if fields and fields[0] == _DOCUMENT_START:
             fields = []
@@ -172,17 +172,14 @@ def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
     Raises `InputError` for rows of CoNLL-U that are no words: `3-4`, the text of words
     3 and 4, and `8.1`, an empty node.
     """
-    if len(sentence.columns) != _CONLLU:
-        return
     ids = sentence.columns[0]
-    numbers = [field for field in ids if field.isdecimal()]
-    others = [field for field in ids if _NO_WORD.fullmatch(field)]
-    counted = [str(number + 1) for number in range(len(numbers))]
-    is_conllu = numbers == counted and len(numbers) + len(others) == len(ids)
-    if is_conllu and others:
-        raise InputError(
-            f"expected a word, got {others[0]!r} in the columns of CoNLL-U",
-            file=path,
-            line=sentence.line + ids.index(others[0]),
-            hint="set dataset_reader.tag to upos, xpos, lemma, deprel or feats:NAME",
-        )
+    if len(sentence.columns) != _CONLLU or not ids[0].startswith("1"):
+        return
+    for offset, field in enumerate(ids):
+        if NO_WORD.fullmatch(field):
+            raise InputError(
+                f"expected a word, got {field!r} in the columns of CoNLL-U",
+                file=path,
+                line=sentence.line + offset,
+                hint="set dataset_reader.tag to upos, xpos, lemma, deprel or feats:NAME",
+            )

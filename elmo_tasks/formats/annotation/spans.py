@@ -14,7 +14,6 @@ Tokens outside all spans are tagged O.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -131,51 +130,26 @@ def detect_scheme(
     none; if no scheme gives the same tags, at the first one that differs in the scheme
     with the fewest differences.
     """
-    illegal = {scheme: _Illegal() for scheme in Scheme}
+    # Line, tag and legal tag of each that is illegal.
+    illegal: dict[Scheme, list[tuple[int, str, str]]] = {one: [] for one in Scheme}
     example = ""
-    for line, tags in sentences:
-        example = _check_tags(tags, line, file, example)
+    for start, tags in sentences:
+        example = _check_tags(tags, start, file, example)
         spans = spans_from_tags(tags)
         for scheme in Scheme:
-            illegal[scheme].compare(tags, scheme.encode(spans, len(tags)), line)
-    best = Scheme.BIO
-    for scheme in Scheme:
-        if illegal[scheme].count < illegal[best].count:
-            best = scheme
-    first = illegal[best]
-    if first.count:
-        counts = [f"{scheme.name} {found.count}" for scheme, found in illegal.items()]
-        problem = f"expected tags of one scheme, got {first.tag!r:.60} in place of {first.legal!r:.60}"
-        raise InputError(
-            f"{problem} of the closest, {best.name} (illegal tags: {', '.join(counts)})",
-            file=file,
-            line=first.line,
+            encoded = scheme.encode(spans, len(tags))
+            for line, pair in enumerate(zip(tags, encoded, strict=True), start=start):
+                tag, legal = pair
+                if tag != legal:
+                    illegal[scheme].append((line, tag, legal))
+    best = min(Scheme, key=lambda scheme: len(illegal[scheme]))
+    if illegal[best]:
+        line, tag, legal = illegal[best][0]
+        problem = (
+            f"expected tags of one scheme, got {tag!r:.60} in place of {legal!r:.60}"
         )
+        raise InputError(f"{problem} of the closest, {best.name}", file=file, line=line)
     return best
-
-
-@dataclass
-class _Illegal:
-    """How many tags of a corpus are illegal in a scheme, and the first of them."""
-
-    count: int = 0
-    line: int = 0
-    tag: str = ""
-    legal: str = ""
-
-    def compare(self, tags: Sequence[str], legal: Sequence[str], line: int) -> None:
-        """
-        Compares the tags of a sentence, whose first token is on this line, with those
-        that the scheme gives.
-        """
-        for index, (tag, expected) in enumerate(zip(tags, legal, strict=True)):
-            if tag == expected:
-                continue
-            if not self.count:
-                self.line = line + index
-                self.tag = tag
-                self.legal = expected
-            self.count += 1
 
 
 def _check_tags(

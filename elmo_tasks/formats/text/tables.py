@@ -18,10 +18,8 @@ CSV, TSV, JSON_LINES, PARQUET = ".csv", ".tsv", ".jsonl", ".parquet"
 TABLES = (CSV, TSV, JSON_LINES, PARQUET)
 """How the names of tables end, before `.gz` or `.zst`."""
 
-_FASTA = ".fasta"  # not .fa, which is the code of Persian, too
 _COMPRESSED = (".gz", ".zst")
 _SEPARATORS = {CSV: ",", TSV: "\t"}
-_ROWS = 1024  # of Parquet, read at a time
 _LIST = re.compile(r"""\[['"].*['"]\]""", re.DOTALL)
 
 _LONGEST_CELL = 10**7
@@ -42,32 +40,17 @@ class Row(NamedTuple):
 
 def table_kind(file: str | Path) -> str | None:
     """How the name of a table ends, one of `TABLES`; `None` for another file."""
-    ending = _ending(file)
-    return ending if ending in TABLES else None
-
-
-def _ending(file: str | Path) -> str:
-    """How the name of a file ends, in lower case, before `.gz` or `.zst`."""
     path = PurePosixPath(str(file).lower())
     if path.suffix in _COMPRESSED:
         path = path.with_suffix("")
-    return path.suffix
+    return path.suffix if path.suffix in TABLES else None
 
 
 def require_text(file: str | Path, *, hint: str) -> None:
-    """
-    Raises `InputError` for a table or proteins, which would be read as lines of text.
-    """
+    """Raises `InputError` for a table, which would be read as lines of text."""
     kind = table_kind(file)
     if kind is not None:
         raise InputError(f"expected text, got a table ({kind})", file=file, hint=hint)
-    _require_no_proteins(file)
-
-
-def _require_no_proteins(file: str | Path) -> None:
-    if _ending(file) == _FASTA:
-        hint = "read it in Python: elmo.embed([list(sequence)]) (docs/PROTEINS.md)"
-        raise InputError(f"expected text, got {_FASTA}", file=file, hint=hint)
 
 
 def read_table(
@@ -197,11 +180,10 @@ def _read_parquet(
             table = ParquetFile(opened)
             for column in columns:
                 _require_column(column, table.schema_arrow.names, file)
-            for batch in table.iter_batches(_ROWS, columns=list(set(columns))):
-                cells = [batch.column(name).to_pylist() for name in columns]
-                for values in zip(*cells, strict=True):
+            for batch in table.iter_batches(columns=list(set(columns))):
+                for row in batch.to_pylist():
                     number += 1
-                    yield number, list(values)
+                    yield number, [row[column] for column in columns]
     except InputError:
         raise
     except (ArrowException, OSError, ValueError) as error:

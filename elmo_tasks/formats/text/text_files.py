@@ -7,7 +7,7 @@ the file and the line.
 | LF, CRLF, CR CR LF, CR alone | a line end |
 | U+2028, U+0085, form feeds, other control characters | part of the line |
 | byte order marks where a file or a line begins (after `cat`) | dropped |
-| NUL, bytes that are not UTF-8, UTF-16, bzip2, xz, ZIP | an error |
+| NUL, bytes that are not UTF-8 | an error |
 """
 
 import os
@@ -25,7 +25,6 @@ from urllib.request import url2pathname
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
@@ -35,23 +34,6 @@ LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its me
 MARK = "\ufeff"
 """The byte order mark."""
 
-_ICONV = "convert it with `iconv -f {} -t utf-8`"
-_UNPACK = "unpack it; gzip and zstd are read as they are"
-_OTHER_KINDS = (
-    (re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"), "UTF-32", _ICONV.format("utf-32")),
-    (re.compile(rb"\xff\xfe|\xfe\xff"), "UTF-16", _ICONV.format("utf-16")),
-    (re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNPACK),
-    (re.compile(rb"\xfd7zXZ\0"), "an xz file", _UNPACK),
-    (re.compile(ZIP), "a ZIP file", _UNPACK),
-    (
-        re.compile(rb"\xba\x16\x4f\x2f"),
-        "a model of fastText",
-        "its vectors are in the file that ends in .vec",
-    ),
-)
-"""How files of other kinds begin, what they are, and what to do."""
-
-_BEGINNING = 2**16  # bytes that tell kinds of files apart
 _REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
@@ -94,31 +76,14 @@ def open_text(
             yield number, line
 
 
-def lines_of(
-    opened: BufferedReader, name: str | Path
-) -> Iterator[tuple[int, str | InputError]]:
-    """
-    Like `open_text`, for a file that is already open; `name` is for error messages. A
-    line that is not UTF-8 or binary is replaced by its error.
-    """
-    for number, raw in raw_lines(opened, name):
-        try:
-            line: str | InputError = decode_line(raw, name, number)
-        except InputError as error:
-            line = error
-        yield number, line
-
-
 def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
     """
     Line numbers and lines with their ends, as bytes, unpacked if the file is
-    compressed. Raises `InputError` if it cannot be read, or is a file of another kind.
+    compressed. Raises `InputError` if it cannot be read.
     """
     number = 0
     try:
-        stream = unpacked(opened)
-        _require_text(stream, name)
-        for number, raw in enumerate(_split_lines(stream), start=1):
+        for number, raw in enumerate(_split_lines(unpacked(opened)), start=1):
             yield number, raw
     except (EOFError, zlib.error, BadGzipFile) as error:
         raise InputError(
@@ -133,15 +98,6 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
             file=name,
             line=number + 1,
         ) from error
-
-
-def _require_text(stream: BufferedReader, name: str | Path) -> None:
-    start = stream.peek(_BEGINNING)
-    for beginning, kind, hint in _OTHER_KINDS:
-        if beginning.match(start):
-            raise InputError(
-                f"expected UTF-8 text, got {kind}", file=name, line=1, hint=hint
-            )
 
 
 def _split_lines(stream: BufferedReader) -> Iterator[bytes]:
@@ -270,16 +226,3 @@ def decode_line(
     if keep_marks and number > 1:
         return line
     return line.lstrip(MARK)
-
-
-def without_mark(line: str) -> str:
-    """
-    A line without byte order marks at its beginning, unless a blank or a tab follows:
-    the mark is a word then.
-
-    For lines of columns that `open_text` has read with `keep_marks`.
-    """
-    rest = line.lstrip(MARK)
-    if rest != line and rest.startswith((" ", "\t")):
-        return line
-    return rest
