@@ -1,6 +1,5 @@
 """Communication between the processes of distributed training."""
 
-import os
 from typing import Any, TypeVar
 
 import torch.distributed
@@ -24,24 +23,6 @@ def process_count() -> int:
 def process_rank() -> int:
     """The rank of this process, from 0."""
     return torch.distributed.get_rank() if is_distributed() else 0
-
-
-def node_count() -> int:
-    """
-    The number of machines, or groups of processes, that torchrun has started; 1 without
-    torchrun.
-    """
-    return process_count() // _processes_per_node()
-
-
-def node_rank() -> int:
-    """The number of this process's node, from 0."""
-    return process_rank() // _processes_per_node()
-
-
-def _processes_per_node() -> int:
-    stated = os.environ.get("LOCAL_WORLD_SIZE", process_count())
-    return min(process_count(), int(stated))
 
 
 def from_first_process(value: _Value) -> _Value:

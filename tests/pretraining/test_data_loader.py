@@ -18,8 +18,6 @@ from elmo_tasks.pretraining.components.reader import (
     TaskTextReader,
     text_files,
 )
-from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
-from tests.distributed import in_processes
 
 
 @pytest.fixture
@@ -129,8 +127,6 @@ def test_keys_that_do_not_go_together(file: str) -> None:
             {"shuffle": False, "steps_per_epoch": 7},
             "steps_per_epoch.* null with shuffle false, got 7",
         ),
-        ({"batch_size": 0}, "batch_size.* 0"),
-        ({"unroll": 0}, "unroll.* 0"),
     ):
         with pytest.raises(InputError, match=problem):
             loader(file, **keys)
@@ -150,7 +146,6 @@ def test_keys_of_vocabularies_that_do_not_go_together(file: str) -> None:
         ),
         ({"file": file, "size": 1}, "size.* null with file, got 1"),
         ({"file": file, "min_count": 3}, "min_count.* null with file, got 3"),
-        ({"files": []}, "files"),
     ):
         with pytest.raises(InputError, match=problem):
             LmVocabulary.from_corpus(**keys)
@@ -176,15 +171,6 @@ def test_vocabularies_of_a_config(file: str, tmp_path: Path) -> None:
     assert words(again) == words(counted)
     restored = Vocabulary.from_files(str(saved))
     assert restored.get_token_index("<UNK>", "words") == 2
-
-
-def test_few_rows_are_the_first_ones(tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("a b c\nc x\n")
-    vocabulary = LmVocabulary.from_corpus(files=str(tmp_path / "x"))
-    loader = LmDataLoader(LmReader(), str(tmp_path / "x"), batch_size=128, unroll=3)
-    loader.index_with(vocabulary)
-    loader.use_few_rows()
-    assert next(iter(loader))["batch"].targets.shape == (2, 3, 2)
 
 
 def text(*names: str) -> TextField:
@@ -272,104 +258,32 @@ def test_fields_that_are_no_text() -> None:
             TaskTextReader(pages, [name]).text_files("x")
 
 
-def test_the_reader_makes_no_instances(file: str) -> None:
-    assert list(LmReader().read(file)) == []
-    assert list(loader(file).iter_instances()) == []
-    assert LmReader().text_files(file) == [Path(file)]
-    assert LmReader(max_instances=3).max_instances == 3
-    assert text_files(None, file) == text_files(Pages(), file) == [Path(file)]
-
-
-def be_process(
-    monkeypatch: pytest.MonkeyPatch, rank: int, count: int, on_node: int
-) -> None:
-    """As if this were one of so many processes, `on_node` of which are on each node."""
+def be_process(monkeypatch: pytest.MonkeyPatch, rank: int, count: int) -> None:
+    """As if this were one of so many processes."""
     monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: count)
     monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
-    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(on_node))
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    """Of 24, 16 and 8 predictions a direction."""
-    paths = []
-    for name, count in (("a", 12), ("b", 8), ("c", 4)):
-        paths.append(tmp_path / f"{name}.txt")
-        paths[-1].write_text(f"{name}\n" * count)
-    return [str(path) for path in paths]
-
-
-def test_each_node_reads_a_share_of_the_files(
-    files: list[str], caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("keys", [{"steps_per_epoch": 2}, {"shuffle": False}])
+def test_processes_share_rows(
+    keys: dict[str, Any], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An epoch is of the predictions of all nodes."""
-    caplog.set_level("INFO", "elmo_tasks")
-
-    def act() -> tuple[int, list[str]]:
-        return len(loader_of(files, batch_size=8, unroll=2)), caplog.messages
-
-    a, b, c = files
-    reads = [f"this node reads {names}" for names in (a, a, f"{b}, {c}", f"{b}, {c}")]
-    steps = "48 predictions per pass: 3 steps per epoch"
-    found = in_processes(4, act, LOCAL_WORLD_SIZE="2")
-    assert found == [(3, [message, steps]) for message in reads]
-
-
-def loader_of(files: list[str], **keys: Any) -> LmDataLoader:
-    made = LmDataLoader(LmReader(), files, seed=3, **keys)
-    made.index_with(LmVocabulary.of(WordVocabulary([*SPECIALS, "a", "b", "c"])))
-    return made
-
-
-@pytest.mark.parametrize(
-    ("count", "on_node", "named", "groups", "keys"),
-    [
-        (4, 2, "abc", ["a", "bc"], {"steps_per_epoch": 2}),
-        (3, 1, "abc", ["a", "b", "c"], {"steps_per_epoch": 2}),
-        (2, 1, "a", ["a"], {"steps_per_epoch": 2}),  # fewer files than nodes
-        (2, 1, "abc", ["abc"], {"shuffle": False}),  # a validation
-    ],
-)
-def test_processes_share_files_and_rows(
-    count: int,
-    on_node: int,
-    named: str,
-    groups: list[str],
-    keys: dict[str, Any],
-    files: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Those that read the same files have together the batches of one process."""
-    used = files[: len(named)]
-    shares: dict[str, list[Any]] = {}
-    for rank in range(count):
-        be_process(monkeypatch, rank, count, on_node)
-        made = loader_of(used, batch_size=2 * count, unroll=2, **keys)
-        names = "".join([file.stem for file in made.files])
-        targets = [item["batch"].targets for item in made]
-        shares.setdefault(names, []).append(targets)
-    monkeypatch.undo()
-    assert list(shares) == groups
-    for names, parts in shares.items():
-        read = [file for file in used if Path(file).stem in names]
-        whole = loader_of(read, batch_size=2 * len(parts), unroll=2, **keys)
-        for item, *found in zip(whole, *parts, strict=True):
-            assert torch.equal(torch.cat(found, 2), item["batch"].targets)
+    """They have together the batches of one process."""
+    whole = [item["batch"].targets for item in loader(file, batch_size=6, **keys)]
+    parts = []
+    for rank in range(3):
+        be_process(monkeypatch, rank, 3)
+        own = loader(file, batch_size=6, **keys)
+        parts.append([item["batch"].targets for item in own])
+    for expected, *found in zip(whole, *parts, strict=True):
+        assert torch.equal(torch.cat(found, 2), expected)
 
 
 def test_rows_that_the_processes_cannot_divide(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    be_process(monkeypatch, 0, 2, 2)
+    be_process(monkeypatch, 0, 2)
     problem = "expected a batch_size that is a multiple of the 2 processes, got 5"
     with pytest.raises(InputError, match=f"data loader elmo_tasks_lm: {problem}"):
         LmDataLoader(LmReader(), file, batch_size=5)
-
-
-def test_batches_are_on_the_device_of_the_training(file: str) -> None:
-    for keys in ({"steps_per_epoch": 1}, {"shuffle": False}):
-        made = loader(file, **keys)
-        assert next(iter(made))["batch"].targets.device.type == "cpu"
-        made.set_target_device(torch.device("meta"))
-        assert next(iter(made))["batch"].targets.is_meta

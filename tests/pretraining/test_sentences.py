@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
@@ -19,7 +19,6 @@ from elmo_tasks.pretraining.text.sentences import (
     count_predictions,
     expand_files,
     read_sentences,
-    share_of_files,
     shuffled_in_blocks,
     shuffled_sentences,
 )
@@ -110,39 +109,6 @@ def test_invalid_patterns(shards: list[Path], tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             check_text(expand_files(patterns))
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(0, 50), max_size=8), st.integers(1, 4))
-def test_shares_of_files(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], count: int
-) -> None:
-    """
-    Each file is in one share, and no share is larger than the smallest and one file.
-    """
-    folder = tmp_path_factory.getbasetemp() / "shares"
-    folder.mkdir(exist_ok=True)
-    files = []
-    for number, size in enumerate(sizes):
-        files.append(folder / f"{number:02d}")
-        files[-1].write_bytes(b"x" * size)
-    shares = [share_of_files(files, index, count) for index in range(count)]
-    assert sorted(file for share in shares for file in share) == files
-    assert all(share == sorted(share) for share in shares)
-    totals = [sum(file.stat().st_size for file in share) for share in shares]
-    assert max(totals) - min(totals) <= max(sizes, default=0)
-    if len(files) >= count and 0 not in sizes:
-        assert all(shares)
-
-
-def test_the_largest_files_are_shared_first(tmp_path: Path) -> None:
-    sizes = {"a": 1, "b": 5, "c": 2, "d": 4, "e": 3, "f": 3}
-    files = [tmp_path / name for name in sizes]
-    for file in files:
-        file.write_bytes(b"x" * sizes[file.name])
-    shares = [share_of_files(files, index, 2) for index in range(2)]
-    names = [[file.name for file in share] for share in shares]
-    assert names == [["a", "b", "f"], ["c", "d", "e"]]
 
 
 def test_predictions(tmp_path: Path) -> None:

@@ -87,7 +87,6 @@ def cluster(
 
 
 def changes(corpus: Path) -> dict[str, object]:
-    """One file of text, which the nodes do not divide among them."""
     return toy.overrides(train_data_path=str(corpus / "lm/train.a.txt"))
 
 

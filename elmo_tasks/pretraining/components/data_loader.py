@@ -16,7 +16,6 @@ from elmo_tasks.pretraining.scores.perplexity import first_sentences
 from elmo_tasks.pretraining.text.sentences import (
     check_text,
     count_predictions,
-    share_of_files,
 )
 from elmo_tasks.pretraining.text.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
@@ -28,9 +27,6 @@ from elmo_tasks.settings import (
     require_none,
 )
 from elmo_tasks.training.distributed import (
-    all_gather_objects,
-    node_count,
-    node_rank,
     process_count,
     process_rank,
 )
@@ -49,9 +45,7 @@ class LmDataLoader(DataLoader):
 
     In distributed training each process has an equal share of the rows, and all shares
     together are the batches of one process. Each process reads the whole text, to know
-    which sentences go to the rows of the others. In training on several nodes, each
-    node reads only its share of the files, if there are enough, and fills its rows from
-    them.
+    which sentences go to the rows of the others.
 
     # Parameters
 
@@ -100,19 +94,13 @@ class LmDataLoader(DataLoader):
             )
         self.reader = reader  # owns the files that it has written
         self.files = text_files(reader, data_path)
-        self._nodes = 1  # that share the files
-        if self.endless and len(self.files) >= node_count():
-            self._nodes = node_count()
-        if self._nodes > 1:
-            self.files = share_of_files(self.files, node_rank(), self._nodes)
-            logger.info("this node reads %s", ", ".join(map(str, self.files)))
         check_text(self.files)
         self.batch_size = batch_size
         self.unroll = unroll
         self.max_tokens = max_tokens
         self.seed = torch.initial_seed() if seed is None else seed
-        rank = process_rank() % (process_count() // self._nodes)
-        self._own = range(share * rank, share * (rank + 1))
+        first = share * process_rank()
+        self._own = range(first, first + share)
         self._steps = steps_per_epoch
         self._device = torch.device("cpu")
         self._stream: TrainingStream | None = None
@@ -128,7 +116,7 @@ class LmDataLoader(DataLoader):
         if not self.endless:
             raise TypeError("the length of a single pass is not known in advance")
         if self._steps is None:
-            predictions = self._predictions_per_pass()
+            predictions = count_predictions(self.files)
             self._steps = max(1, predictions // (self.batch_size * self.unroll))
             logger.info(
                 "%s predictions per pass: %s steps per epoch",
@@ -136,16 +124,6 @@ class LmDataLoader(DataLoader):
                 f"{self._steps:,}",
             )
         return self._steps
-
-    def _predictions_per_pass(self) -> int:
-        """Over the files of all nodes; the processes of a node read the same ones."""
-        own = count_predictions(self.files)
-        counted = all_gather_objects((node_rank(), own))
-        if self._nodes == 1:
-            _, predictions = counted[0]
-            return predictions
-        by_node = dict(counted)
-        return sum(by_node.values())
 
     @overrides
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -219,7 +197,7 @@ class LmDataLoader(DataLoader):
             self._stream = TrainingStream(
                 self.files,
                 self._words,
-                batch_size=self.batch_size // self._nodes,
+                batch_size=self.batch_size,
                 unroll=self.unroll,
                 seed=self.seed,
                 own=self._own,

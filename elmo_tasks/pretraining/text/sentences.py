@@ -50,20 +50,6 @@ def _single_patterns(patterns: str | Sequence[str]) -> list[str]:
     return [pattern for pattern in single if pattern]
 
 
-def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
-    """
-    The files of part `index`, of `count` parts of about equal size in bytes. No part is
-    empty if there are enough files.
-    """
-    parts: list[list[Path]] = [[] for _ in range(count)]
-    sizes = [0] * count
-    for file in sorted(sorted(files), key=_size, reverse=True):
-        smallest = sizes.index(min(sizes))
-        parts[smallest].append(file)
-        sizes[smallest] += _size(file)
-    return sorted(parts[index])
-
-
 def _size(file: Path) -> int:
     """In bytes."""
     return file.stat().st_size
