@@ -45,10 +45,6 @@ class Marks:
                     self._read[ord(mark)] = form
                     self._split[ord(mark)] = forms[0]
 
-    def readings(self) -> dict[str, str]:
-        """Each of these marks, and what is read in its place."""
-        return {chr(code): plain for code, plain in sorted(self._read.items())}
-
     def plain(self, word: str) -> str:
         """A word as the model reads it."""
         return word.translate(self._read)
