@@ -26,21 +26,9 @@ MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md"}
 SHOWN = {"two-minutes.md": 1, "when-to-use.md": 1, "SURPRISAL.md": 4}
 """Pages that show what their blocks print, in as many blocks."""
 
-FOR_DEVELOPERS = [
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "benchmarks/README.md",
-    ROOT / "tests/README.md",
-    ROOT / "fixtures/generator/README.md",
-    ROOT / "allennlp_archives/README.md",
-]
-
 FENCE = re.compile(
     r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-DIRECTIVE = re.compile(r"\{[\w-]+\}.*")
-"""Of the site: a list of pages, another file, an API."""
-
-NO_RUN = re.compile(r"(bash|python) no-run: \S+.*")
 
 
 class Block(NamedTuple):
@@ -60,30 +48,6 @@ def blocks_of(page: Path) -> list[Block]:
 
 def name_of(page: Path) -> str:
     return page.name
-
-
-def path_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-@pytest.mark.parametrize(
-    "page",
-    PAGES + FOR_DEVELOPERS + sorted((ROOT / "docs/results").glob("*.md")),
-    ids=path_of,
-)
-def test_blocks_run_or_give_a_reason(page: Path) -> None:
-    for block in blocks_of(page):
-        is_known = block.info in (
-            "",
-            "bash",
-            "python",
-            "jsonnet",
-            "json",
-            "bibtex",
-            "yaml",
-        )
-        is_known = is_known or DIRECTIVE.fullmatch(block.info) is not None
-        assert is_known or NO_RUN.fullmatch(block.info), f"{page}:{block.line}"
 
 
 @pytest.mark.parametrize(
