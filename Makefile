@@ -16,6 +16,9 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 endif
 
 VERSIONS := 3.11 3.12 3.13 3.14
+# Of `make test-environments`.
+ENVIRONMENTS := install versions adapters lowest core wheel
+ADAPTERS := flair keras models onnx transformers5 optuna
 # Tests that import neither PyTorch nor AllenNLP.
 LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
@@ -54,10 +57,10 @@ WORKERS := 2
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-quick test-slow test-install test-versions test-adapters test-models test-lowest test-core dist test-wheel generated tutorials docs bench soak worlds vectors lint format clean
+.PHONY: help install demo table1 web test test-quick test-slow test-environments $(ENVIRONMENTS:%=test-%) $(ADAPTERS:%=test-%) dist worlds tutorials generated docs lint format clean
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help:
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 or later) that .venv is built with"
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
@@ -97,11 +100,15 @@ test-quick: install
 test-slow: install ## tests that start programs and clusters, kill processes, run the docs: twenty minutes
 	@$(PYTEST) -m slow
 
-test-install: install ## README's commands in environments made by its lines: pip and the oldest Python, uv and the newest; CHOICE="" for all four
+test-environments: $(ENVIRONMENTS:%=test-%) ## the tests in other environments; ENVIRONMENTS="install core" for two of them
+
+# README's commands in environments made by its lines: pip and the oldest Python, uv and the newest; CHOICE="" for all four.
+test-install: install
 	@test -x build/uv/bin/uv || { $(BIN)/python -m venv build/uv && build/uv/bin/pip --quiet install uv; }
 	@PATH="$(CURDIR)/build/uv/bin:$$PATH" $(BIN)/python -m pytest --noconftest -p no:cacheprovider --quiet tests/install -k '$(CHOICE)'
 
-test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.14 found
+# The tests that need no PyTorch, on each other Python 3.11 to 3.14 found.
+test-versions: $(VERSIONS:%=test-python%)
 
 test-python%: install
 	@case "$$($(BIN)/python --version)" in "Python $*."*) echo "Python $*: tested by make test"; exit;; esac; \
@@ -110,7 +117,8 @@ test-python%: install
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
 	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: filelock h5py hypothesis numpy pydantic pytest,$(LIGHT_TESTS))
 
-test-adapters: test-flair test-keras test-models test-onnx test-transformers5 test-optuna ## libraries that .venv lacks, or has in other versions
+# With libraries that .venv lacks, or has in other versions.
+test-adapters: $(ADAPTERS:%=test-%)
 
 test-flair: install
 	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_recipes.py)
@@ -131,15 +139,16 @@ test-optuna: install
 	@$(BIN)/python -c '$(SITE)' > $$(build/optuna/bin/python -c '$(SITE)')/venv.pth
 	@$(call beside,optuna,$(BIN)/python,'optuna>=4',tests/integrations/test_search.py)
 
-# With the packages of .venv, and AllenNLP among them.
+# Archives of all families of allennlp-models; with the packages of .venv.
 test-models: NOCONFTEST :=
-test-models: install ## archives of all families of allennlp-models, which .venv lacks
+test-models: install
 	@test -x build/models/bin/pip || $(BIN)/python -m venv build/models
 	@$(BIN)/python -c '$(SITE)' > $$(build/models/bin/python -c '$(SITE)')/venv.pth
 	@build/models/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable ./allennlp_archives
 	@$(call beside,models,$(BIN)/python,$(OLD_MODELS),allennlp_archives/tests)
 
-test-lowest: ## the tests with the lowest versions that pyproject.toml allows
+# The tests with the lowest versions that pyproject.toml allows.
+test-lowest:
 	@$(PYTHON) -m venv build/lowest
 	@build/lowest/bin/python -m pip --quiet install uv
 	@build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
@@ -147,21 +156,24 @@ test-lowest: ## the tests with the lowest versions that pyproject.toml allows
 	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./torchvision_stub
 	@$(PYTEST:$(BIN)/%=build/lowest/bin/%)
 
-test-core: ## the core in an environment without extras, built with PYTHON
+# The core in an environment without extras, built with PYTHON.
+test-core:
 	@rm -rf build/core
 	@$(PYTHON) -m venv build/core
 	@build/core/bin/python $(PIP_INSTALL) . hypothesis pytest scikit-learn
 	@OMP_NUM_THREADS=1 build/core/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $(CORE_TESTS)
 	@cd build/core && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5
 
-dist: install ## the wheel and the source distribution, the same bytes for the same commit
+# The wheel and the source distribution, the same bytes for the same commit.
+dist: install
 	@rm -rf dist
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build
 	@test -z "$(TAG)" || test -e dist/elmo_tasks-$(TAG:v%=%).tar.gz || { echo "error: expected version $(TAG), got" dist/*.whl >&2; exit 1; }
 	@$(PIP) twine
 	@$(BIN)/twine check --strict dist/*
 
-test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy and h5py alone; PYTHONS="python3.12 python3.14"
+# The wheel in bare environments: vectors with torch, numpy and h5py alone; PYTHONS="python3.12 python3.14".
+test-wheel: dist
 	@for python in $(PYTHONS); do \
 		echo "$$($$python --version): the wheel"; \
 		rm -rf build/wheel; $$python -m venv build/wheel || exit; \
@@ -170,32 +182,22 @@ test-wheel: dist ## the wheel in bare environments: vectors with torch, numpy an
 			&& bin/elmo-tasks models > /dev/null) || exit; \
 	done
 
-tutorials: install ## execute those of docs/tutorials/*.py that have changed, into build/tutorials
+# Those of docs/tutorials/*.py that have changed, into build/tutorials.
+tutorials: install
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
-generated: install worlds tutorials ## write all that is generated: the synthetic corpus, tutorials, reference pages, tables and figures of results
+# The synthetic corpus in fixtures/miniworld, and the page's examples from it.
+worlds: install
+	@$(BIN)/python -m fixtures.generator corpora
+	@$(BIN)/python -m fixtures.generator examples
+
+generated: worlds tutorials ## write all that is generated: the synthetic corpus, tutorials, reference pages, tables, pictures
 	@PYTHONPATH=. $(BIN)/python docs/generate.py
 	@for name in layers tokens architecture; do PYTHONPATH=. $(BIN)/python docs/images/$$name.py || exit; done
 
 # -E: of pages that it does not read again, Sphinx drops the entries of the index.
 docs: tutorials ## the documentation as a site, in build/site; a warning is an error
 	@PYTHONPATH=. $(BIN)/python -m sphinx -E -b dirhtml -W --keep-going -q -d build/doctrees docs build/site
-
-bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
-	@PYTHONPATH=. $(BIN)/python benchmarks/bilm.py
-
-soak: install ## trainings killed and resumed, damaged files read, as tests/README.md has it: an hour
-	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
-	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz
-
-worlds: install ## write the synthetic corpus to fixtures/miniworld, and the page's examples
-	@$(BIN)/python -m fixtures.generator corpora
-	@$(BIN)/python -m fixtures.generator examples
-
-vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm with gensim: ten minutes
-	@test -n "$(ELMO_TASKS_DATA)" || { echo "error: ELMO_TASKS_DATA must name the data root" >&2; exit 1; }
-	@$(PIP) --group fixtures
-	@$(BIN)/python -m fixtures.generator vectors $(ELMO_TASKS_DATA)/lm/train.*.txt*
 
 lint: install ## ruff, the order of imports, mypy, hadolint and actionlint
 	@$(BIN)/ruff check .

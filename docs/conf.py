@@ -41,6 +41,7 @@ extensions = [
     "table_classes",
 ]
 exclude_patterns = [
+    "README.md",
     "conf.py",
     "publish.py",
     "generate.py",
@@ -48,14 +49,15 @@ exclude_patterns = [
     "generate_tables.py",
     "extensions",
     "images/*.py",
+    "new_task",
     "browser/export.py",
     "static",
     "templates",
     "tutorials/execute.py",
 ]
 nitpicky = True
-# Imported for type checkers alone: of spaCy, and of `tasks.inputs`.
-NOT_IMPORTED = ("Language", "Input", "Output")
+# Imported for type checkers alone: of spaCy, and of `tasks`.
+NOT_IMPORTED = ("Language", "Input", "Output", "JsonLinesPredictor")
 # In signatures of overloads, which autodoc shows as they are written.
 IN_OVERLOADS = (
     "Sentences",
@@ -73,7 +75,7 @@ myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 myst_dmath_allow_labels = False
 
-# Notebooks: `make tutorials` has executed them.
+# Notebooks: `make generated` has executed them.
 nb_execution_mode = "off"
 nb_custom_formats = {".py": "notebooks.read"}
 nb_merge_streams = True

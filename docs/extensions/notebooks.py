@@ -1,7 +1,7 @@
 """
 The tutorials as pages, and as notebooks that Colab opens from the published site.
 
-`make tutorials` has executed each docs/tutorials/NAME.py into NAME.ipynb, in
+`make generated` has executed each docs/tutorials/NAME.py into NAME.ipynb, in
 build/tutorials or in the folder that TUTORIALS names.
 """
 
@@ -38,7 +38,7 @@ def read(text: str) -> NotebookNode:
                 cell.execution_count = done.execution_count
             return notebook
     first = text.partition("# # ")[2].partition("\n")[0]
-    problem = f"{first}: the outputs are of another version; run make tutorials"
+    problem = f"{first}: the outputs are of another version; run make generated"
     raise ExtensionError(problem)
 
 

@@ -2,8 +2,7 @@
 Draws `architecture.svg`: the packages of elmo_tasks and their imports.
 
 An arrow means that the upper package imports the lower one directly. Arrows that follow
-from others are left out, and so are the single modules at the root. Run `python
-docs/images/architecture.py` after the structure changes.
+from others are left out, and so are the single modules at the root.
 """
 
 from graphlib import TopologicalSorter

@@ -3,7 +3,7 @@ Draws `tokens.svg`: what biLMs gain on NER and SST, against the tokens that they
 trained on, and against their perplexity.
 
 The scores are those of `docs/results/tokens.jsonl`, the biLMs those of
-`docs/results/tokens.json`. Run `python docs/images/tokens.py` after they change.
+`docs/results/tokens.json`.
 """
 
 import json

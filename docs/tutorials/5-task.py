@@ -36,7 +36,7 @@ if importlib.util.find_spec("allennlp") is None:
 # %% [markdown]
 # ## A tagging task is a config
 #
-# The tagger reads any column ([CONTRIBUTING](../../CONTRIBUTING.md)). Chunks are in column 2 (counted from 0) of
+# The tagger reads any column ([EXTENDING](../EXTENDING.md)). Chunks are in column 2 (counted from 0) of
 # CoNLL-2003 files. Their tags encode spans, so a CRF helps:
 
 # %% language="bash"
@@ -209,8 +209,8 @@ plt.show()
 # pairs are too few to tell 76 from 77.
 #
 # In an AllenNLP model, `ElmoTokenEmbedder` does all this, with the layer cache and the paper's two places for ELMo
-# ([SOURCES](../MIGRATING.md)). [EXTENDING](../EXTENDING.md) shows how to write a reader and
-# a model of your own. [CONTRIBUTING](../../CONTRIBUTING.md) adds a whole task with its tables and page.
+# ([MIGRATING](../MIGRATING.md)). [EXTENDING](../EXTENDING.md) shows how to write a reader and
+# a model of your own. [It also](../EXTENDING.md#a-task-of-this-package) adds a whole task with its table and page.
 #
 # ## Exercises
 #

@@ -79,6 +79,14 @@ def test_links_lead_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in anchors(target), (path, anchor)
 
 
+def test_the_tour_names_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert len(text.split()) <= 1800
+    for name in re.findall(r"`([\w./]+\.(?:py|md))`", text):
+        places = [ROOT / name, *(ROOT / "elmo_tasks").rglob(name)]
+        assert any(place.exists() for place in places), name
+
+
 def test_the_index_has_a_line_for_each_task() -> None:
     text = (DOCS / "how-to.md").read_text("utf-8")
     tasks = re.findall(r"^- (.*)$", text, re.MULTILINE)

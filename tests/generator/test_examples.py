@@ -16,7 +16,7 @@ def test_committed_examples_are_reproduced() -> None:
         committed = (ROOT / "elmo_tasks" / "tasks" / path).read_text("utf-8")
         if committed != text:
             differing.append(path)
-    assert differing == [], "run `python -m fixtures.generator examples`"
+    assert differing == [], "run make generated"
 
 
 def test_texts_are_drawn_at_equal_distances() -> None:

@@ -34,4 +34,4 @@ def test_committed_files_are_reproduced(monkeypatch: pytest.MonkeyPatch) -> None
             committed = json.loads(committed)["data"][:1]
         if found != committed:
             differing.append(path)
-    assert differing == [], "run `make worlds`"
+    assert differing == [], "run make generated"
