@@ -155,7 +155,7 @@ const saidText = ({ text }) => h("p.text", { dir: "auto", "data-fact": `${JSON.s
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
 /**
  * By the `drawing` of a task: `said` sums up an output, `gold` draws a gold answer where `draw` cannot, `any` is true
- * where one of its facts is enough, `judged` false where it is not compared with an answer.
+ * where one of its facts is enough.
  */
 const DRAWINGS = {
   entities: { draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
@@ -170,7 +170,6 @@ const DRAWINGS = {
   text: { draw: saidText, said: () => "an answer" },
   json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
     JSON.stringify(output, null, 1)), said: () => "an answer" },
-  score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score), judged: false },
 };
 /**
  * The tabs by name: a drawing, and of a record `title`, `about`, `examples`, and the `boxes` of its form (key, title,
@@ -256,7 +255,7 @@ function panel({ name, value: answer }, gold) {
     drawing = h("p.note", `This answer cannot be drawn (${error.message}). Its JSON is below.`);
   }
   const framed = h("div.drawing", drawing), facts = factsOf(framed);
-  const score = gold && VIEWS[view].judged !== false ? scored(facts, gold) : null;
+  const score = gold ? scored(facts, gold) : null;
   const shown = h("article.card", { "aria-label": name },
     h("div.title", h("h2", { dir: "auto" }, name), score && badge(score, saidScore(score))),
     h(`div.beside.${view}`, framed, mixOf(modelNamed(name))),
@@ -287,10 +286,10 @@ function differences(panels, gold) {
 function show(names, results, input) {
   const [good, bad] = ["fulfilled", "rejected"].map((status) =>
     results.map((one, place) => ({ name: names[place], ...one })).filter((one) => one.status === status));
-  const gold = goldOf(input), judged = VIEWS[view].judged !== false ? gold : null;
+  const gold = goldOf(input);
   const panels = good.map((one) => panel(one, gold));
   const said = good.map(({ name, value }) => `${name}: ${sayAnswer(value)}.`);
-  const compared = panels[1] ? differences(panels, judged) : null;
+  const compared = panels[1] ? differences(panels, gold) : null;
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
   $("status").textContent = [...said, compared ? `${compared.firstChild.textContent}.` : ""].join(" ");
   if (!panels.length) return;  // the last answers stay
@@ -347,8 +346,8 @@ function scoresOf(models) {
 /** Fills the table of the examples, one after the other, and opens one of them if no input is shown. */
 async function showExamples() {
   const names = chosenNames();
-  const { examples, judged } = VIEWS[view];
-  const withGold = judged !== false && haveLabels() && examples.some((one) => one.gold);
+  const { examples } = VIEWS[view];
+  const withGold = haveLabels() && examples.some((one) => one.gold);
   const heads = withGold ? names : names.length > 1 ? ["Differences"] : [];
   const rows = examples.map((example) => {
     const button = h("button", { type: "button", dir: "auto", "aria-pressed": false,
