@@ -15,7 +15,7 @@ from elmo_tasks.resources import configs_root
 
 DOCS = Path(__file__).resolve().parent
 PLANS = DOCS / "TABLES.md"
-PLAN = re.compile(r"^(\| `(\w+)` \|.*\|.*\|) \d+ \|", re.MULTILINE)
+PLAN = re.compile(r"^(\| `(\w+)` \|[^|]*\|[^|]*\|) \d+ \|", re.MULTILINE)
 
 
 def files() -> dict[Path, str]:
