@@ -16,8 +16,8 @@ DESCRIPTION = (
     " those after it), one row per word, separated by tabs. The columns are file, line, row (counted from 0), position,"
     " word, forward, backward and oov, which is 1 for a word outside the vocabulary: its surprisal is that of `<UNK>`."
     " Each sentence has two more rows: `<S>` at position 0 with the backward surprisal of its beginning, and `</S>`"
-    " with the forward surprisal of its end. The sums over all rows are those of `bilm perplexity`, which is printed at"
-    " the end. Typographic marks that the vocabulary lacks are read as plain ones, such as ’ as '."
+    " with the forward surprisal of its end. The sums over all rows are those of `bilm perplexity`."
+    " Typographic marks that the vocabulary lacks are read as plain ones, such as ’ as '."
 )
 
 _STATE_HELP = (
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write the tables, then print the perplexities."""
+    """Write the tables."""
     from elmo_tasks.cli.running.surprisal_tables import write_tables
 
     write_tables(args)

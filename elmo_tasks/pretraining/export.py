@@ -26,13 +26,12 @@ from elmo_tasks.elmo.models.files import (
     ModelFiles,
     located,
     resolve,
-    resolve_files,
 )
 from elmo_tasks.elmo.models.kinds import config_in, two_files
 from elmo_tasks.elmo.models.lineage import ancestor_of
 from elmo_tasks.elmo.models.record import read_record
 from elmo_tasks.elmo.models.saving import LAST, require_free
-from elmo_tasks.elmo.sources.types import BILM, SOURCES
+from elmo_tasks.elmo.sources.types import BILM
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
     Format,
@@ -354,21 +353,13 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
             parameter.copy_(torch.from_numpy(values))
 
 
-def load_start(start: str | Path | dict[str, Any]) -> Start:
+def load_start(start: str | Path) -> Start:
     """
     What fine-tuning starts from: what `load_trained` takes, or any name of a biLM, also
-    without a softmax, or an object of `options_file` and `weight_file`. Raises
-    `InputError` if there is no biLM.
+    without a softmax. Raises `InputError` if there is no biLM.
     """
     trained = None
-    if isinstance(start, dict):
-        if start.keys() != SOURCES[BILM].files.keys():
-            raise InputError(
-                "expected bilm with options_file and weight_file, "
-                f"got {', '.join(sorted(start))}"
-            )
-        files = resolve_files(BILM, {key: start[key] for key in SOURCES[BILM].files})
-    elif _is_run(start):
+    if _is_run(start):
         run = Path(start)
         trained = _load_run(run)
         paths = {"options_file": run / CONFIG, "weight_file": trained.source}

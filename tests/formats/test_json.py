@@ -64,16 +64,6 @@ def test_where_invalid_json_is() -> None:
         assert str(caught.value).startswith(expected)
 
 
-@pytest.mark.parametrize("pair", ["[]", "{}"])
-def test_a_text_of_which_more_than_a_tenth_are_brackets(pair: str) -> None:
-    """Ten thousand more may be."""
-    allowed, too_many = (f"[{','.join([pair] * count)}]" for count in (14_284, 14_285))
-    assert allowed.count(pair[0]) - len(allowed) // 10 <= 10_001
-    assert len(parse_json(allowed)) == 14_284
-    with pytest.raises(InputError, match="more than a tenth of it are brackets"):
-        parse_json(too_many)
-
-
 class Record(TypedDict):
     words: list[str]
     count: int

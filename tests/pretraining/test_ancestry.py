@@ -75,10 +75,7 @@ def with_front_matter(root: Path) -> str:
 
 STARTS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "the bundled one": (lambda root: "bundled", OF_BUNDLED),
-    "an object of its files": (
-        lambda root: {"options_file": str(BUNDLED[0]), "weight_file": str(BUNDLED[1])},
-        OF_BUNDLED,
-    ),
+    "its files": (lambda root: "+".join(map(str, BUNDLED)), OF_BUNDLED),
     "an export": (with_card, ("latin", "the Latin \\| Library", "cc-by-sa-4.0")),
     "safetensors": (
         lambda root: with_card(root, chosen="safetensors"),

@@ -51,37 +51,6 @@ def take(
     progress.on_batch(PROGRESS, [], outputs, metrics, **chosen)
 
 
-def test_lines_of_the_log(
-    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO", "elmo_tasks")
-    progress = LmProgress(tmp_path, every=2)
-    clock.now = 110.0
-    take(progress, 7.0)
-    take(progress, 5.0, is_training=False)
-    assert caplog.messages == []
-    take(progress, 2.5)
-    expected = "step 2 of 8, time left 00:30: 80 tokens, loss 2.5000, 8 tokens/s"
-    assert caplog.messages == [expected]
-    for _ in range(2):
-        take(progress, is_primary=False)
-    assert caplog.messages == [expected] and progress.steps == 4
-    assert progress.tokens == 160
-
-
-def test_a_line_for_every_fifty_steps(
-    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO", "elmo_tasks")
-    progress = LmProgress(tmp_path)
-    clock.now += 1
-    for _ in range(49):
-        take(progress)
-    assert caplog.messages == []
-    take(progress)
-    assert len(caplog.messages) == 1
-
-
 METRICS = {"training_perplexity": math.e**2, "training_loss": 9.0}
 VALIDATED = {**METRICS, "validation_loss": 1.5, "validation_perplexity": 3.0}
 

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import LogUniformSampler, OutputSoftmax
 
 VOCABULARY, WIDTH, NEGATIVES = 40, 6, 9
@@ -200,39 +199,6 @@ def test_inclusion_matches_the_expected_counts() -> None:
     assert (np.abs(frequency - expected) <= allowed).all()
 
 
-@pytest.fixture
-def random_counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many random numbers each call of `torch.rand` was asked for."""
-    counts: list[int] = []
-    rand = torch.rand
-
-    def counting(count: int, **options: object) -> Tensor:
-        counts.append(count)
-        return rand(count, **options)
-
-    monkeypatch.setattr(torch, "rand", counting)
-    return counts
-
-
-@pytest.mark.parametrize(("words", "negatives"), [(300, 100), (40, 9), (5000, 50)])
-def test_a_draw_mostly_takes_its_random_numbers_at_once(
-    words: int, negatives: int, random_counts: list[int]
-) -> None:
-    """A few more than it is expected to need."""
-    sampler = LogUniformSampler(words, negatives)
-    tries = [sampler.draw()[1] for _ in range(50)]
-    assert len(random_counts) <= 60
-    assert sum(tries) < sum(random_counts) < 3 * (sum(tries) + 50 * 16)
-
-
-def test_a_draw_of_all_words_takes_few_random_numbers(
-    random_counts: list[int],
-) -> None:
-    sampler = LogUniformSampler(40, 40)
-    tries = [sampler.draw()[1] for _ in range(20)]
-    assert sum(tries) <= sum(random_counts) < 5 * sum(tries)
-
-
 def test_probabilities_of_the_sampler() -> None:
     sampler = LogUniformSampler(50, 10)
     law = [math.log((k + 2) / (k + 1)) / math.log(51) for k in range(50)]
@@ -255,24 +221,6 @@ def test_draws_are_distinct_and_ascending() -> None:
             assert ids.dtype == torch.int64 and tries >= len(ids) == negatives
             assert ids.tolist() == sorted(set(ids.tolist()))
             assert ids[0] >= 0 and ids[-1] < words
-
-
-@pytest.mark.parametrize("negatives", [-1, 0, 1])
-def test_too_few_negatives(negatives: int) -> None:
-    with pytest.raises(InputError, match=f"negatives: .* equal to 2, got {negatives}"):
-        OutputSoftmax(10, 4, negatives=negatives)
-    assert OutputSoftmax(10, 4, negatives=2).sampler is not None
-    assert OutputSoftmax(10, 4, negatives=9).sampler is not None
-    assert OutputSoftmax(10, 4, negatives=10).sampler is None
-
-
-def test_initial_values() -> None:
-    layer = OutputSoftmax(4000, 16)
-    assert not layer.bias.any()
-    assert layer.weight.std().item() == pytest.approx(0.25, rel=0.02)
-    assert layer.weight.mean().item() == pytest.approx(0, abs=0.01)
-    names = set(OutputSoftmax(40, 4, negatives=3).state_dict())
-    assert names == {"weight", "bias"}
 
 
 @pytest.mark.parametrize("negatives", [None, NEGATIVES])

@@ -159,15 +159,6 @@ def test_one_direction_that_ends_first() -> None:
     assert batches[0].characters.shape[0] == len(batches[0].inputs.unique())
 
 
-def test_a_batch_on_another_device() -> None:
-    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a"])
-    batch = next(LmStream(iter(THREE), iter(THREE), vocabulary, batch_size=1, unroll=4))
-    moved = batch.to("meta")
-    for name in ("characters", "inputs", "targets", "mask"):
-        assert getattr(moved, name).is_meta and not getattr(batch, name).is_meta
-    assert (moved.unknown, moved.begins) == (batch.unknown, True)
-
-
 def test_the_position_of_a_training(shards: list[Path]) -> None:
     vocabulary = WordVocabulary.count(shards)
     sizes = {"batch_size": 3, "unroll": 20}

@@ -143,18 +143,6 @@ def small_model(**keys: Any) -> BiLMModel:
     return BiLMModel(LmVocabulary.of(WordVocabulary(words)), toy.OPTIONS, **keys)
 
 
-def test_defaults_of_the_model() -> None:
-    model = small_model()
-    assert model.language_model.dropout == 0.1
-    assert model.language_model.precision == "float32"
-    assert model.language_model.softmax.sampler is None
-    assert model.loss_scale == 1.0 and model.knows_words is False
-    assert model.reset_probability == 0.0
-    assert small_model(negatives=3).language_model.softmax.sampler is not None
-    assert model.language_model.softmax.vocabulary_size == 6
-    assert model.get_metrics() == {}
-
-
 def test_outputs_of_the_model(tmp_path: Path) -> None:
     """Of all positions that are not masked; the metrics count each batch once."""
     (tmp_path / "x").write_text("a b c\nc x\n")
@@ -211,9 +199,6 @@ def test_vocabularies_of_other_models() -> None:
     problem = "model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, got Voc"
     with pytest.raises(InputError, match=problem):
         BiLMModel(Vocabulary(), toy.OPTIONS)
-    for bilm in ({"options_file": "x"}, {"options_file": "x", "weights": "y"}):
-        with pytest.raises(InputError, match="bilm.*options_file and weight_file"):
-            BiLMModel.tuned(LmVocabulary.of(WordVocabulary(list(SPECIALS))), bilm)
 
 
 def test_losses_and_metrics_of_two_processes(

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import DatasetReader
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
@@ -22,28 +20,8 @@ from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
-from tests.tiny import FIXTURES
 
-FILES = {"options": "options.json", "weight": "weights.hdf5"}
 WORDS = list(SPECIALS) + ["the", "ferry", "left", "Harrow", "a"]
-
-
-def lines(task: str, fields: list[str], file: str) -> list[str]:
-    params = {
-        "type": "elmo_tasks_task_text",
-        "reader": {"type": f"elmo_tasks_{task}"},
-        "fields": fields,
-    }
-    reader = DatasetReader.from_params(Params(params))
-    (text,) = reader.text_files(str(FIXTURES / file))
-    return text.read_text().splitlines()
-
-
-def test_a_shared_passage_is_written_once() -> None:
-    passages = lines("squad", ["passage"], "squad/train-v1.1.json")
-    questions = lines("squad", ["question"], "squad/train-v1.1.json")
-    assert len(passages) == len(set(passages)) < len(questions)
-    assert all(question.endswith(" ?") for question in questions)
 
 
 def exported(folder: Path, words: list[str] = WORDS) -> BiLanguageModel:
@@ -114,15 +92,9 @@ def test_a_bilm_without_softmax_gets_a_new_one(
     exported(tmp_path / "bilm")
     for name in ("softmax.hdf5", "vocabulary.txt"):
         (tmp_path / "bilm" / name).unlink()
-    files = {
-        "options_file": str(tmp_path / "bilm/options.json"),
-        "weight_file": str(tmp_path / "bilm/weights.hdf5"),
-    }
-    for source in (files, str(tmp_path / "bilm")):
-        model = tuned(source, WORDS)
-        assert (
-            not model.knows_words and model.language_model.softmax.vocabulary_size == 8
-        )
+    model = tuned(str(tmp_path / "bilm"), WORDS)
+    assert not model.knows_words
+    assert model.language_model.softmax.vocabulary_size == 8
     assert "initializing one for 8 words at random" in caplog.text
 
 
@@ -174,9 +146,8 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was
     resumed in between.
     """
-    files = {
-        f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()
-    }
+    names = ("options.json", "weights.hdf5")
+    files = "+".join([str(run.parent / "bilm" / name) for name in names])
     changes = {
         "model.bilm": files,
         "trainer.checkpointer.keep_most_recent_by_count": 3,
@@ -189,7 +160,7 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
     start = {
         f"language_model.bilm.{key}": value
-        for key, value in BiLM.from_files(*files.values()).state_dict().items()
+        for key, value in BiLM.from_files(*files.split("+")).state_dict().items()
     }
     for state, same in zip(states, (True, True, False), strict=True):
         assert all(torch.equal(state[key], start[key]) for key in start) == same

@@ -19,7 +19,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
   model: {
     type: 'elmo_tasks_tuned_bilm',
     // A run's folder, an exported folder, or { options_file, weight_file } of one without its softmax.
-    bilm: { options_file: data + '/bilm/options.json', weight_file: data + '/bilm/weights.hdf5' },
+    bilm: data + '/bilm',
     negatives: 8192,
     dropout: 0.1,
   },

@@ -4,7 +4,6 @@ and table in the same way.
 """
 
 import argparse
-import math
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -12,18 +11,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
-from elmo_tasks.cli.running.perplexities import (
-    HEADER,
-    cell,
-    perplexity_line,
-    weights_line,
-)
+from elmo_tasks.cli.running.perplexities import cell, weights_line
 from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
-from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.scores.surprisal import (
-    SentenceSurprisal,
     WordSurprisal,
     require_kept,
 )
@@ -38,7 +30,7 @@ from elmo_tasks.system.terminal import terminal_bar
 
 
 def write_tables(args: argparse.Namespace) -> None:
-    """Write the tables, then print the perplexities."""
+    """Write the tables."""
     names = input_files(args.files)
     options = table_options(args) | {
         "column": args.column,
@@ -55,14 +47,11 @@ def write_tables(args: argparse.Namespace) -> None:
     check_outputs(outputs, names, args.model, force=args.force)
     trained, surprisal = open_surprisal(args)
     print(weights_line(trained))
-    total = Perplexity()
-    reports = []
     with ExitStack() as opened:
         tables = [Table(open_table(opened, file)) for file in outputs]
         opened.enter_context(surprisal.folding.reading())
         bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
         for name in names:
-            counts = Perplexity()
             file = path_of(name)
             for one in surprisal.iter_file(file, state=args.state, **options):
                 for row in one.rows():
@@ -70,16 +59,6 @@ def write_tables(args: argparse.Namespace) -> None:
                 for table in tables[1:]:
                     table.write(one.sums() | {"file": name})
                 bar.update()
-                if one.surprisal.words:
-                    sums = _counted(one.surprisal)
-                    counts.add(*sums)
-                    total.add(*sums)
-            reports.append((name, counts.report()))
-    print(HEADER)
-    if len(names) > 1:
-        reports.append(("all", total.report()))
-    for name, report in reports:
-        print(perplexity_line(name, report))
 
 
 def check_outputs(
@@ -130,12 +109,6 @@ def open_surprisal(args: argparse.Namespace) -> tuple[TrainedModel, WordSurprisa
     return trained, WordSurprisal(
         trained.model, trained.vocabulary, tokenizer=args.tokenizer
     )
-
-
-def _counted(one: SentenceSurprisal) -> tuple[list[float], list[int], int]:
-    """What `Perplexity.add` takes: nats, targets and those that are `<UNK>`."""
-    nats = [one.forward_sum * math.log(2), one.backward_sum * math.log(2)]
-    return nats, [len(one.words) + 1] * 2, 2 * sum(one.is_unknown)
 
 
 def open_table(opened: ExitStack, file: str) -> TextIO:

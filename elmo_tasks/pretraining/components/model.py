@@ -3,7 +3,7 @@ The bidirectional language model as an AllenNLP model: loss, carried states, per
 (paper, section 3.1).
 """
 
-from typing import Annotated, Any, Union
+from typing import Any
 
 import torch
 from allennlp.data import Vocabulary
@@ -11,7 +11,6 @@ from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 from overrides import overrides
-from pydantic import AfterValidator
 
 from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.options import BiLMOptions
@@ -27,16 +26,6 @@ from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import PathLike, Positive, Probability, checked, require_none
 from elmo_tasks.training.distributed import process_count
 from elmo_tasks.training.nested import mapped
-
-
-def _is_files(files: dict[str, str]) -> dict[str, str]:
-    if files.keys() != {"options_file", "weight_file"}:
-        raise ValueError("the keys options_file and weight_file")
-    return files
-
-
-Files = Annotated[dict[str, PathLike], AfterValidator(_is_files)]
-"""The two files of a biLM."""
 
 
 class PerplexityMetric(Perplexity, Metric):
@@ -121,7 +110,7 @@ class BiLMModel(Model):
     def tuned(
         cls,
         vocab: Vocabulary,
-        bilm: Union[PathLike, Files],
+        bilm: PathLike,
         negatives: Negatives = None,
         dropout: Probability = 0.1,
         precision: Precision = "float32",
@@ -134,9 +123,9 @@ class BiLMModel(Model):
 
         # Parameters
 
-        - `bilm`: what to start from: the folder of a run, an exported folder, any name
-          of a biLM that `model.elmo.model` takes, or an object with `options_file` and
-          `weight_file`. Without a softmax, a new one is trained.
+        - `bilm`: what to start from: the folder of a run, an exported folder, or any
+          name of a biLM that `model.elmo.model` takes. Without a softmax, a new one is
+          trained.
         - The others: as for `elmo_tasks_bilm`.
         """
         found, trained, files = load_start(bilm)
