@@ -88,7 +88,6 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> "Params":
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         problem = f"the overrides (-o) do not fit the config: {error}"
         raise InputError(problem) from error
-    write_out_types(changed)
     return Params(changed)
 
 

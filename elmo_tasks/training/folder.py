@@ -172,7 +172,8 @@ def use_vocabulary(params: Params, folder: Path) -> None:
     directory = folder / VOCABULARY
     if not (directory / NAMESPACE_PADDING_FILE).is_file():
         problem = "expected the vocabulary of the run, got none"
-        raise InputError(problem, file=directory, hint="start another run")
+        hint = "start another run, in a folder that all nodes share"
+        raise InputError(problem, file=directory, hint=hint)
     saved = {"type": "from_files", "directory": str(directory)}
     given = params.get("vocabulary", {})
     for key in ("padding_token", "oov_token"):

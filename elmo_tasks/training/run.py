@@ -95,7 +95,6 @@ def train(
         raise InputError(problem, hint="give -s another folder")
     if group is not None and group.rank > 0:
         store = group.follow()
-        group.require_shared(folder)
         with logged(folder):
             run(training, group.launch(store, config))
         return

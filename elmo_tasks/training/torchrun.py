@@ -10,14 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Self
 
 import torch
 from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.run_names import VOCABULARY
 from elmo_tasks.training.launch import Launch
 
 _AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
@@ -25,8 +23,6 @@ _PORT = "elmo_tasks/port"
 _READY = "elmo_tasks/ready"
 _SECONDS_BETWEEN_TRIES = 0.2
 _SECONDS_TO_CONNECT = 30.0
-_SECONDS_UNTIL_SHARED = 30.0
-"""How long the first process's files may take to appear on other machines."""
 
 _LONG = timedelta(days=30)
 """Torchrun ends all processes when one of them ends."""
@@ -122,22 +118,6 @@ class Torchrun:
         store.set(_READY, "")
         os.environ[_AGENT_STORE] = "False"
         return Launch(self.rank, devices, self.address, store.port)
-
-    def require_shared(
-        self, folder: Path, *, seconds: float = _SECONDS_UNTIL_SHARED
-    ) -> None:
-        """
-        Of another process, after `follow`: `InputError` if the vocabulary is not in the
-        folder.
-        """
-        until = time.monotonic() + seconds
-        while not (folder / VOCABULARY).is_dir():
-            if time.monotonic() > until:
-                problem = f"process {self.rank}, on {socket.gethostname()}: "
-                problem += "expected the first process's folder, got one without files"
-                hint = "give -s a folder that all nodes share"
-                raise InputError(problem, file=folder, hint=hint)
-            time.sleep(_SECONDS_BETWEEN_TRIES)
 
 
 def _store(address: str, port: int, *, opens: bool = False) -> TCPStore:

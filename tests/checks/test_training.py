@@ -16,8 +16,6 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model, SimpleTagger
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import DATA_VARIABLE, fixtures_root, scale_folder
-from elmo_tasks.training.checks.training import describe
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.archives.test_other_models import tagger
@@ -89,25 +87,6 @@ def test_a_training_constructs_twice_and_writes_its_config_once(tmp_path: Path) 
     train(Params(config), tmp_path / "run")
     assert Counted.made == 2
     assert len(written) == 1
-
-
-def test_the_paper_is_named_for_configs_of_its_models_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
-    for scale in ("mini", "small", "paper"):
-        file = scale_folder(FOLDER, scale) / "ner_elmo.jsonnet"
-        line = describe(read_config(file).as_dict(quiet=True), scale)
-        assert line.startswith(f"scale {scale}: training on /")
-        assert line.endswith("/paper/ner_elmo.jsonnet") == (scale != "paper")
-    own = {"train_data_path": "own.txt", "model": {"type": "elmo_tasks_ner"}}
-    assert describe(own) == "training on own.txt"
-    beside = f"{fixtures_root()}_mine/own.txt"
-    assert describe({**own, "train_data_path": beside}) == f"training on {beside}"
-    theirs = {**own, "model": {"type": "simple_tagger"}}
-    assert describe(theirs, "mini") == "training on own.txt"
-    tuned = {**own, "model": {"type": "elmo_tasks_tuned_bilm"}}
-    assert describe(tuned, "mini") == "scale mini: training on own.txt"
 
 
 def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:

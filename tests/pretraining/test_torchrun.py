@@ -19,7 +19,6 @@ from allennlp.common.util import find_open_port
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.run import train
-from elmo_tasks.training.torchrun import Torchrun
 from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
@@ -142,12 +141,6 @@ def test_a_killed_process_changes_nothing(corpus: Path, tmp_path: Path) -> None:
         agents.kill_worker()
         assert agents.wait() == [0], agents.log.read_text()[-3000:]
     assert differences(disturbed, undisturbed) == []
-
-
-def test_a_folder_that_is_not_shared(tmp_path: Path) -> None:
-    process = Torchrun(1, 2, 1, "127.0.0.1", 29500)
-    with pytest.raises(InputError, match="give -s a folder that all nodes share"):
-        process.require_shared(tmp_path / "run", seconds=0.3)
 
 
 def test_force_would_rename_what_an_attempt_has_trained(

@@ -14,12 +14,12 @@ from overrides import overrides
 from elmo_tasks.elmo.layers import opened_models
 from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import configs_root, fixtures_root
+from elmo_tasks.resources import fixtures_root
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
 from elmo_tasks.training.inputs import record_inputs, require_same_data
-from elmo_tasks.training.nested import get, write_out_types
+from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import SEED, spread_seed
 
 logger = logging.getLogger(__name__)
@@ -112,25 +112,11 @@ class CheckedTrainModel(VerifiedTrainModel):
 
 
 def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
-    """
-    What a config trains on; of one of ours, or one made from it, also the scale and
-    where the paper's config is.
-    """
-    data = str(config.get("train_data_path"))
-    training = f"training on {data}"
-    if not is_ours(config):
-        return training
-    if is_bundled(config):
-        scale = "mini"
+    """What a config trains on, and the scale of one of ours."""
+    training = f"training on {config.get('train_data_path')}"
     if scale is None:
         return training
-    name = str(get(config, "model.type")).removeprefix("elmo_tasks_")
-    if get(config, "model.elmo"):
-        name += "_elmo"
-    file = configs_root() / "paper" / f"{name}.jsonnet"
-    if scale == "paper" or not file.is_file():
-        return f"scale {scale}: {training}"
-    return f"scale {scale}: {training}; the paper's config: {file}"
+    return f"scale {scale}: {training}"
 
 
 def is_bundled(config: Mapping[str, Any]) -> bool:
