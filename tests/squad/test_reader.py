@@ -93,13 +93,38 @@ def test_alignment_equals_a_search_over_all_tokens() -> None:
 CHINESE = "北京是中国的首都，也是文化中心。"
 
 
-@pytest.mark.parametrize(("language", "gold"), [("en", (0, 0)), ("zh", (3, 4))])
-def test_the_rules_of_a_language_split_a_passage(
-    language: str, gold: tuple[int, int]
+@pytest.mark.parametrize(
+    ("language", "warning", "gold"),
+    [
+        ("en", "1 of 2 questions, such as b, begin or end inside a token", (0, 0)),
+        ("zh", None, (3, 4)),
+    ],
+)
+def test_answers_inside_a_token_are_counted(
+    language: str,
+    warning: str | None,
+    gold: tuple[int, int],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    reader = SquadReader(language=language)
-    answer = GoldAnswer("中国", 3)
-    assert span(reader.text_to_instance("哪里？", CHINESE, [answer])) == gold
+    asked = [
+        # One of the answers begins and ends with a token.
+        ("a", [("文化", 11), (CHINESE, 0)]),
+        ("b", [("中国", 3)]),
+    ]
+    questions = []
+    for name, answers in asked:
+        golds = [{"text": text, "answer_start": start} for text, start in answers]
+        questions.append({"id": name, "question": "哪里？", "answers": golds})
+    paragraph = {"context": CHINESE, "qas": questions}
+    file = tmp_path / "zh.json"
+    file.write_text(json.dumps({"data": [{"title": "a", "paragraphs": [paragraph]}]}))
+    instances = list(SquadReader(language=language).read(file))
+    assert span(instances[1]) == gold
+    found = [record.getMessage() for record in caplog.records]
+    assert len(found) == (warning is not None)
+    if warning is not None:
+        assert warning in found[0] and "language 'en'" in found[0]
 
 
 def test_first_aligned_answer_is_the_gold_span() -> None:

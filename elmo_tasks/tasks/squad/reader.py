@@ -51,7 +51,8 @@ class SquadReader(TaskReader):
 
     The gold span is the first gold answer that aligns with tokens. A question without
     one is ignored by the loss and scored like any other, by the texts of all gold
-    answers; the reader logs how many there are.
+    answers; the reader logs how many there are, and how many have no gold answer that
+    begins and ends with a token, so that no prediction equals one.
 
     # Parameters
 
@@ -76,6 +77,7 @@ class SquadReader(TaskReader):
         file = str(file_path)
         read = 0
         lost: list[str] = []  # the ids of the questions
+        cut: list[str] = []
         questions = self.shard_iterable(read_questions(file))
         for context, asked in groupby(questions, key=attrgetter("context")):
             passage = Passage(self._tokenizer.tokenize(context))
@@ -98,6 +100,8 @@ class SquadReader(TaskReader):
                 read += 1
                 if instance.fields["span_start"].sequence_index == NO_SPAN:
                     lost.append(one.id)
+                elif not _has_whole_answer(one.answers, context, passage.offsets):
+                    cut.append(one.id)
                 yield instance
         is_part = self.get_worker_info() or self.get_distributed_info()
         if lost and len(lost) == read and not is_part:
@@ -110,6 +114,13 @@ class SquadReader(TaskReader):
                 " paragraph, and are not trained on"
             )
             logger.warning(text, file, len(lost), read, lost[0])
+        if cut:
+            text = (
+                "%s: the answers of %d of %d questions, such as %s, begin or end inside a"
+                " token, so that no prediction equals them; the reader splits texts by the"
+                " rules for language %r"
+            )
+            logger.warning(text, file, len(cut), read, cut[0], self.language)
 
     def unit_of(self, instance: Instance) -> Hashable:
         """The article, or the paragraph in a file with a single article."""
@@ -169,6 +180,21 @@ def _first_span(
         if span is not None:
             return span
     return NO_SPAN, NO_SPAN
+
+
+def _has_whole_answer(
+    answers: Sequence[GoldAnswer], passage: str, offsets: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether one of the answers begins and ends with a token."""
+    for answer in answers:
+        span = align(answer, passage, offsets)
+        if span is None:
+            continue
+        begin, _ = offsets[span[0]]
+        _, end = offsets[span[1]]
+        if answer.start <= begin and end <= answer.start + len(answer.text):
+            return True
+    return False
 
 
 def align(
