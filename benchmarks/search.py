@@ -12,7 +12,7 @@ import json
 import subprocess
 from pathlib import Path
 
-import optuna
+import optuna  # type: ignore[import-not-found]
 
 CONFIG = "ner_elmo"
 METRIC = "best_validation_f1"
@@ -20,7 +20,7 @@ TRIALS = 10
 FOLDER = Path("out/search")
 
 
-def score(trial):
+def score(trial: optuna.Trial) -> float:
     changes = {
         "model.elmo.cache_dir": str(FOLDER / "layers"),
         "model.elmo.dropout": trial.suggest_float("dropout", 0.0, 0.6),
@@ -29,9 +29,11 @@ def score(trial):
     }
     trial.set_user_attr("changes", json.dumps(changes))
     folder = FOLDER / f"trial{trial.number}"
-    command = ["elmo-tasks", "train", CONFIG, "-s", folder, "-o", json.dumps(changes)]
+    command = ["elmo-tasks", "train", CONFIG, "-s", str(folder)]
+    command += ["-o", json.dumps(changes)]
     subprocess.run(command, check=True)
-    return json.loads((folder / "metrics.json").read_text())[METRIC]
+    metrics: dict[str, float] = json.loads((folder / "metrics.json").read_text())
+    return metrics[METRIC]
 
 
 FOLDER.mkdir(parents=True, exist_ok=True)
