@@ -76,6 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compute the layers in each run instead of caching them on disk",
     )
     add(
+        "--figures",
+        type=path,
+        metavar="DIR",
+        help="also draw the scores of the table, DIR/scores.png",
+    )
+    add(
         "--dry-run",
         action="store_true",
         help="only show the rows, their changes and missing files",

@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 
 from elmo_tasks.experiments.tables.cluster import RayWorkers
+from elmo_tasks.experiments.tables.figures import draw_scores
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.experiments.tables.text import results
+from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
 
 INTERRUPTED = 130
+SCORES = "scores.png"
 
 
 def run_table(args: argparse.Namespace) -> None:
@@ -21,6 +24,8 @@ def run_table(args: argparse.Namespace) -> None:
     Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if
     interrupted.
     """
+    if args.figures is not None:
+        check_output_path(args.figures / SCORES)
     if args.dry_run:
         session = _session(args, LocalWorkers(args.workers or 1))
         print(dry_run(session))
@@ -34,8 +39,12 @@ def run_table(args: argparse.Namespace) -> None:
         except KeyboardInterrupt:
             print("interrupted; the same command resumes", flush=True)
             status = INTERRUPTED
-    print(f"\n{results(session.write())}")
+    summary = session.write()
+    print(f"\n{results(summary)}")
     print(f"\n{session.folder / 'table.md'}")
+    if args.figures is not None:
+        draw_scores(summary, args.figures / SCORES)
+        print(args.figures / SCORES)
     if status or session.failed:
         raise SystemExit(status or 1)
 

@@ -1,6 +1,7 @@
 """Step 4: the results of runs -> the numbers of the table. `text.py` writes them."""
 
 import math
+from collections.abc import Sequence
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
@@ -27,10 +28,13 @@ class Gain(NamedTuple):
 class Summary:
     """
     The results of a table so far, with seeds 1 to `seeds`: by row and seed the `records`
-    of finished runs, and the reasons of `failures`.
+    of finished runs, and the reasons of `failures`. Its `rows` are those that were
+    `chosen`, by default all, and those with results of earlier calls.
     """
 
-    def __init__(self, planner: Planner, *, seeds: int) -> None:
+    def __init__(
+        self, planner: Planner, *, seeds: int, chosen: Sequence[Row] | None = None
+    ) -> None:
         self.table = planner.table
         self.records: dict[str, dict[int, Record]] = {}
         self.failures: dict[str, dict[int, str]] = {}
@@ -40,6 +44,17 @@ class Summary:
             if not planner.is_missing(row):
                 for seed in row.seeds(seeds):
                     self._add(planner.run(row, seed))
+        self.rows: list[Row] = []
+        for row in self.table.rows:
+            has_any = self.records[row.name] or self.failures[row.name]
+            if chosen is None or row in chosen or has_any:
+                self.rows.append(row)
+
+    @property
+    def columns(self) -> list[str]:
+        """The table's columns that these rows have."""
+        found = {row.column for row in self.rows}
+        return [column for column in self.table.columns if column in found]
 
     def _add(self, run: Run) -> None:
         record = run_dir.read_result(run.folder)
@@ -52,7 +67,7 @@ class Summary:
 
     def row(self, label: str, column: str) -> Row | None:
         """The row in this cell of the table; None if there is none."""
-        for row in self.table.rows:
+        for row in self.rows:
             if (row.row_label, row.column) == (label, column):
                 return row
         return None

@@ -87,7 +87,7 @@ class Session:
         Write the two files from the results so far. Raises `InputError` if they cannot
         be written.
         """
-        summary = Summary(self.planner, seeds=self.seeds)
+        summary = Summary(self.planner, seeds=self.seeds, chosen=self.rows)
         lines = []
         for record in summary.all_records():
             lines.append(json.dumps(record, ensure_ascii=False) + "\n")

@@ -23,7 +23,7 @@ def results(summary: Summary) -> str:
     lines = [f"# {summary.table.title}", ""]
     if summary.table.about:
         lines += [summary.table.about, ""]
-    lines += _aligned([["", ""] + summary.table.columns] + body(summary))
+    lines += _aligned([["", ""] + summary.columns] + body(summary))
     lines += ["", LEGEND, ""]
     lines += [f"- {remark}" for remark in remarks(summary)]
     return "\n".join(lines).rstrip()
@@ -35,7 +35,7 @@ def body(summary: Summary) -> list[list[str]]:
     are empty, lines with the paper's scores, and the increases.
     """
     lines = []
-    for label in dict.fromkeys([row.row_label for row in summary.table.rows]):
+    for label in dict.fromkeys([row.row_label for row in summary.rows]):
         shown = label
         for line in _lines(summary, label):
             if shown or not set(line[1:]) <= {"", NONE}:
@@ -54,7 +54,7 @@ def _lines(summary: Summary, label: str) -> list[list[str]]:
         [f"paper: increase over {over}; % of the error"],
     ]
     base = summary.row(label, over) if over else None
-    for column in summary.table.columns:
+    for column in summary.columns:
         row = summary.row(label, column)
         if row is None:
             cells = ["", "", "", ""]
@@ -143,13 +143,13 @@ def remarks(summary: Summary) -> list[str]:
     the rows concerned.
     """
     found: dict[str, list[str]] = {}
-    for row in summary.table.rows:
+    for row in summary.rows:
         for remark in (*_of_scores(summary, row), *_not_comparable(summary, row)):
             found.setdefault(remark, []).append(row.name)
     lines = []
     for remark, names in found.items():
         concerned = ", ".join(names)
-        if len(names) == len(summary.table.rows) > 1:
+        if len(names) == len(summary.rows) > 1:
             concerned = "all rows"
         lines.append(f"{concerned}: {remark}")
     commits = {str(record.get("commit", "")) for record in summary.all_records()}
