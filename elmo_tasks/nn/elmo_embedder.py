@@ -110,7 +110,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ) -> Self:
         """
         Open the source from its files, by default the bundled biLM. `settings` are the
-        keys of `model.elmo`, see docs/reference-configs.md; `config_path` is the dotted
+        keys of `model.elmo`, see the reference of configs; `config_path` is the dotted
         path that errors put before them. `run_folder` is the folder of a run or an
         unpacked archive, which may contain a trained model's files.
 

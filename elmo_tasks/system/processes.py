@@ -48,8 +48,8 @@ def keep_freed_memory() -> None:
     """
     Makes glibc reuse the memory of freed tensors of up to 1 GB. By default it returns
     blocks above 32 MB, and the free end of the heap, to the system, which clears each
-    page again at its next use: up to a fifth of a training step on a CPU
-    (benchmarks/README.md). Does nothing with other C libraries.
+    page again at its next use: up to a fifth of a training step on a CPU.
+    Does nothing with other C libraries.
     """
     _set_malloc(mmap_threshold=2**30, trim_threshold=2**31 - 1)
 

@@ -30,7 +30,9 @@ def connected(address: str | None) -> Iterator[Any]:
         _require_listener(address or "")
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # of many types
-        hint = "`ray start --head` starts one; docs/TABLES.md has RAY_AUTH_MODE"
+        hint = (
+            "`ray start --head` starts one; RAY_AUTH_MODE=token is for one with tokens"
+        )
         problem = f"no Ray cluster at {address}: {first_line(error)}"
         raise InputError(problem, hint=hint) from None
     try:

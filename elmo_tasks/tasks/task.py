@@ -27,7 +27,7 @@ class Page(NamedTuple):
 
     The server rejects inputs beyond the `limits`, by the names that
     `JsonLinesPredictor.sizes` gives. They bound the memory of a prediction by the model
-    of the paper: docs/PERFORMANCE.md has the measurements.
+    of the paper; the page Performance has the measurements.
     """
 
     title: str

@@ -1,3 +1,3 @@
 """
-`elmo-tasks serve`: a page and a JSON interface for trained archives (docs/PAGE.md).
+`elmo-tasks serve`: a page and a JSON interface for trained archives.
 """

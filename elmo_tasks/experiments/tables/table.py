@@ -1,6 +1,6 @@
 """
-Step 1: read a table's Jsonnet file and check it. docs/reference-tables.md lists its
-keys with the meanings that stand here.
+Step 1: read a table's Jsonnet file and check it. The reference of tables lists its keys
+with the meanings that stand here.
 """
 
 import json

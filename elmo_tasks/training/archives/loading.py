@@ -53,7 +53,6 @@ _MAY_BE_MISSING = "position_ids"  # a constant, as AllenNLP's embedder has it
 
 _SMALL_MODEL = 2**26  # bytes of parameters that any archive may describe
 
-_PAGE = "docs/PREDICT.md#other-archives"
 _OF_MODEL = "the model's config, with its overrides"
 
 
@@ -90,7 +89,7 @@ def load_archive(
             if offline and fetched:
                 names = ", ".join(fetched)
                 problem = f"the archive needs what it does not contain: {names}"
-                hint = f"--allow-downloads fetches it; see {_PAGE}"
+                hint = "--allow-downloads fetches it"
                 raise InputError(problem, file=file, hint=hint)
             loaded = built(folder, values, weights, file=file, cuda_device=cuda_device)
         else:
@@ -190,9 +189,7 @@ def require_registered(config: Params, file: str | Path) -> None:
                 hint = "import elmo_tasks.plugin first; it registers this package's"
             elif registered_opener() is None:
                 problem = f"the archive was trained with other classes: {problem}"
-                hint = (
-                    f"install a package that opens such archives, see {_PAGE}; {hint}"
-                )
+                hint = f"install a package that opens such archives (the page Predictions of the documentation names one); {hint}"
             raise InputError(problem, file=file, hint=hint)
 
 
