@@ -189,7 +189,8 @@ def require_registered(config: Params, file: str | Path) -> None:
                 hint = "import elmo_tasks.plugin first; it registers this package's"
             elif registered_opener() is None:
                 problem = f"the archive was trained with other classes: {problem}"
-                hint = f"install a package that opens such archives (the page Predictions of the documentation names one); {hint}"
+                opener = "install a package that opens such archives (the documentation names one)"
+                hint = f"{opener}; {hint}"
             raise InputError(problem, file=file, hint=hint)
 
 
