@@ -26,7 +26,6 @@ from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.sources.types import SOURCES, LayerSource
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import PathLike, Settings, checked
-from elmo_tasks.system.files import write_text
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ _SELECT = "SELECT value FROM layers WHERE key = ?"
 _INSERT = "INSERT OR IGNORE INTO layers VALUES (?, ?)"
 
 Description = dict[str, Any]
-"""What tells the layers of a source from those of others: contents of `source.json`."""
+"""What tells the layers of a source from those of others."""
 
 
 @checked
@@ -143,10 +142,6 @@ class LayerCache:
         """The open store of a source, in a folder that is created."""
         folder = self.cache_dir / _digest(description).hex()
         folder.mkdir(parents=True, exist_ok=True)
-        beside = folder / "source.json"
-        if not beside.exists():
-            named = {"model": self._files.public} | description
-            write_text(beside, json.dumps(named, indent=2) + "\n")
         return open_store(folder / STORE, os.getpid())
 
     def _read(

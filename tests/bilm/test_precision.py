@@ -109,22 +109,6 @@ def test_a_cpu_that_would_emulate_bfloat16(
     assert "precision bfloat16 needs a CPU with AVX512-BF16" in record.getMessage()
 
 
-def test_what_files_call_the_precision(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Caches and files of vectors name what was computed."""
-    names = ["float32", "bfloat16", "emulated_bfloat16"]
-    for has, expected in (
-        (True, names),
-        (False, ["float32", "float32", "emulated_bfloat16"]),
-    ):
-        pretend(monkeypatch, has_bfloat16=has)
-        bilms = [BiLM.from_files(*embedded_bilm(), precision=name) for name in names]
-        assert [bilm.precision for bilm in bilms] == expected
-        transformers = [Transformer(folder, precision=name) for name in names]
-        assert [one.precision for one in transformers] == expected
-
-
 @pytest.mark.slow
 def test_a_processor_with_avx2_alone() -> None:
     """Which these variables make of another one."""

@@ -3,7 +3,6 @@
 transformers 5.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +11,11 @@ import pytest
 pytest.importorskip("sentence_transformers", "6", reason="tested by make test-adapters")
 
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.evaluation import (
-    BinaryClassificationEvaluator,
-)
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.integrations.sentence_transformers import ElmoModule
-from elmo_tasks.resources import fixtures_root
 from tests.elmo.samples import write_bilm
 
 TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l"]
@@ -77,24 +72,3 @@ def test_tokenizers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "the tokenizer basic" in caplog.text
     with pytest.raises(InputError, match="expected the name of a tokenizer to save"):
         ElmoModule(elmo, tokenizer=str.split).save(str(tmp_path / "other"))
-
-
-def test_evaluation() -> None:
-    """
-    The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are
-    more alike than others.
-    """
-    words = ElmoModule(Elmo.from_files(), layers="average")
-    model = SentenceTransformer(
-        modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu"
-    )
-    lines = (
-        (fixtures_root() / "miniworld/snli/snli_1.0_dev.jsonl")
-        .read_text()
-        .splitlines()[:200]
-    )
-    pairs = [json.loads(line) for line in lines]
-    labels = [int(pair["gold_label"] == "entailment") for pair in pairs]
-    texts = [[pair[key] for pair in pairs] for key in ("sentence1", "sentence2")]
-    scores = BinaryClassificationEvaluator(*texts, labels)(model)
-    assert scores["cosine_ap"] > sum(labels) / len(labels) + 0.05, scores

@@ -115,20 +115,6 @@ def test_the_bundled_model_has_a_name(here: Path) -> None:
     assert resolve("./bundled").sha256 != expected.files.sha256
 
 
-def test_settings_that_do_not_fit_the_inferred_source(here: Path) -> None:
-    write_bilm(here / "bilm")
-    write_transformer(here / "bert")
-    with pytest.raises(InputError, match="pieces: expected mean where source is bilm"):
-        Layers.open(SourceSettings(model="bilm", pieces="last"))
-    with pytest.raises(InputError, match="state: expected reset where source is trans"):
-        Layers.open(SourceSettings(model="bert", state="carry"))
-    message = "precision: expected float32 or bfloat16 where source is transformer"
-    with pytest.raises(InputError, match=message):
-        Layers.open(SourceSettings(model="bert", precision="int8"))
-    with pytest.raises(InputError, match="cannot read the settings of a model"):
-        Layers.open(SourceSettings(source="transformer", model="bilm"))
-
-
 @pytest.mark.parametrize("model", ["elmo-orginal", "ELMo-Original", "elmo original"])
 def test_the_nearest_name(model: str) -> None:
     hint = f"nearest: elmo-original; expected {FORMS}; .*`elmo-tasks models`"

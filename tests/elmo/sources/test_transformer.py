@@ -137,16 +137,6 @@ def test_sparse_attention_depends_on_no_other_text(tmp_path: Path) -> None:
     )
 
 
-def test_an_encoder_saved_by_itself(tmp_path: Path) -> None:
-    """Gives what the encoder of the whole model gives."""
-    whole = write_transformer(tmp_path / "whole", "T5")
-    expected = Transformer(whole)(ids_of(SENTENCES)).layers
-    for part in plain(whole):
-        part.save_pretrained(tmp_path / "encoder")
-    found = Transformer(tmp_path / "encoder")(ids_of(SENTENCES)).layers
-    assert torch.equal(found, expected)
-
-
 def test_a_tokenizer_that_needs_the_blank_before_a_word(tmp_path: Path) -> None:
     """As that of Llama 3, whose pre-tokenizer cannot be set to add it."""
     folder = write_transformer(tmp_path, "GPT2")
