@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.models import load_archive
 from torch import nn
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from tests.archives.make import STORED
-from tests.elmo.samples import BATCHES, SENTENCES
+from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
 from tests.elmo.sources.transformer_samples import ARCHITECTURES, write_transformer
 from tests.gpu.test_models import losses_of_both
 from tests.tiny import bilm_files
@@ -174,22 +172,17 @@ def test_mixes(gamma: bool, mix: str, norm: Any, gpu: torch.device) -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize("layers", ["all", "top", "average", 0, "archive"])
+@pytest.mark.parametrize("layers", ["all", "top", "average", 0])
 def test_vectors_of_sentences(
     layers: Any, precision: str, tmp_path: Path, gpu: torch.device
 ) -> None:
-    archive = STORED / "1" / "ner.tar.gz"
-    trained = load_archive(archive).model.input_encoder.elmo
-    files = [tmp_path / "options.json", tmp_path / "weights.hdf5"]
-    for file, content in zip(files, trained.files.contents.files.values(), strict=True):
-        file.write_bytes(content)
-    chosen = str(archive) if layers == "archive" else layers
+    files = write_bilm(tmp_path)
     on_cpu = Elmo.from_files(*files, device="cpu")
     elmo = Elmo.from_files(*files, device=str(gpu), precision=precision)
     assert str(gpu) in repr(elmo)
     pairs = zip(
-        elmo.embed(SENTENCES, layers=chosen),
-        on_cpu.embed(SENTENCES, layers=chosen),
+        elmo.embed(SENTENCES, layers=layers),
+        on_cpu.embed(SENTENCES, layers=layers),
         strict=True,
     )
     for found, expected in pairs:
