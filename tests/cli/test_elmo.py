@@ -84,7 +84,6 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         (out, ("--device", "cuda:99"), "device: expected auto or cpu"),
         (out, ("--overlap", 300), "overlap: expected .* got 300"),
         (text, ("--force",), "in.txt: "),
-        (weights, ("--force",), "weights.hdf5: "),
         (os.devnull, ("--force",), f"{os.devnull}: "),
         (out, ("--column", "words"), "in.txt: expected a table "),
     ):
