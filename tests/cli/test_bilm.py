@@ -54,15 +54,6 @@ def test_export_then_perplexity(
     assert len(of_run) == 3
 
 
-def test_all_files_are_checked_before_the_first_is_measured(
-    run: Path, text: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (text.parent / "binary.txt").write_bytes(b"a\0b\n")
-    with pytest.raises(InputError, match="binary.txt"):
-        bilm("perplexity", text, text.parent / "binary.txt", "--model", run)
-    assert str(text) not in capsys.readouterr().out
-
-
 def rows_of(file: Path) -> list[list[str]]:
     return [line.split("\t") for line in file.read_text().splitlines()]
 
@@ -168,19 +159,6 @@ def test_surprisal_that_cannot_be_written(
         with pytest.raises(InputError, match=message):
             bilm("surprisal", *files, "--model", run)
     assert out.read_text() == "mine"
-
-
-def test_a_table_for_each_output(
-    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two names of one file are one output."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "link.tsv").symlink_to("out.tsv")
-    for other in ("out.tsv", tmp_path / "out.tsv", "run/../out.tsv", "link.tsv"):
-        with pytest.raises(InputError, match="expected a file for each output"):
-            outputs = ("--output", "out.tsv", "--sentences", other)
-            bilm("surprisal", text, "--model", run, *outputs)
-    assert not (tmp_path / "out.tsv").exists()
 
 
 def test_a_file_of_several_names_counts_once(

@@ -9,19 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.pretraining.test_marks import PLAIN, TYPED
+from tests.pretraining.test_marks import PLAIN
 from tests.test_flow import elmo_tasks
 
 bilm = partial(elmo_tasks, "bilm")
-
-
-def said(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was said about marks since the last call."""
-    found = [message for message in caplog.messages if "typographic" in message]
-    caplog.clear()
-    return found
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:
@@ -47,24 +38,6 @@ def both(folder: Path, name: str, values: list[Any]) -> tuple[Path, Path]:
         file.parent.mkdir(exist_ok=True)
         file.write_text("".join([f"{line}\n" for line in lines]), "utf-8")
     return files
-
-
-def test_surprisal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    first = both(tmp_path, "a.txt", TYPED[:4])
-    second = both(tmp_path, "b.txt", TYPED[4:])
-    tables = []
-    for one, other in zip(first, second, strict=True):
-        out = one.parent / "out.tsv"
-        bilm("surprisal", one, other, "--output", out)
-        tables.append((rows_of(out), said(caplog)))
-    (typed, messages), (expected, none) = tables
-    assert (len(messages), none) == (1, [])
-    marks = [mark for mark in "".join(TYPED) if ord(mark) in PLAIN]
-    count = len([mark for mark in marks if not mark.isspace()])
-    assert f"read {count} typographic marks" in messages[0]
-    for row, of_plain in zip(typed, expected, strict=True):
-        for key in ("line", "row", "position", "forward", "backward", "oov", "word"):
-            assert row[key] == of_plain[key]
 
 
 def test_a_table_with_regions(tmp_path: Path) -> None:

@@ -186,50 +186,6 @@ def test_the_table_in_python(folder: Path, tmp_path: Path) -> None:
         list(surprisal.iter_file(file, column="t"))
 
 
-def test_a_table_of_empty_texts(folder: Path, tmp_path: Path) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text('id,t\n1,""\n2,\n')
-    out = tmp_path / "out"
-    options = ("--column", "t", "--model", folder / "run", "--output", out)
-    with pytest.raises(InputError, match="x.csv: no sentence in this file"):
-        elmo_tasks("bilm", "surprisal", file, *options)
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("x.csv", 'id,t\n7,"The cook | met J. | Smith, | there."\n8,the | cook\n'),
-        ("x.txt", "The cook | met J. | Smith, | there.\nthe | cook\n"),
-        (
-            "x.jsonl",
-            '{"id": 7, "t": ["The cook", "met J.", "Smith,", "there."]}\n'
-            '{"id": 8, "t": ["the", "cook"]}\n',
-        ),
-    ],
-)
-def test_regions(folder: Path, tmp_path: Path, name: str, content: str) -> None:
-    """They do not change the words; a mark of a sentence is in none."""
-    (tmp_path / name).write_text(content)
-    (tmp_path / "plain.txt").write_text("The cook met J. Smith, there.\nthe cook")
-    out = tmp_path / "out"
-    model = ("--model", folder / "run", "--tokenizer", "basic", "--force")
-    options: tuple[str, ...] = ("--regions", "|")
-    if name != "x.txt":
-        options += ("--column", "t", "--keep", "id")
-    surprisal = ("bilm", "surprisal", "--output", out, *model)
-    elmo_tasks(*surprisal, tmp_path / "plain.txt")
-    plain = rows_of(out)
-    elmo_tasks(*surprisal, tmp_path / name, *options)
-    found = rows_of(out)
-    regions = [row["region"] for row in found]
-    assert regions == ["", *"11223344", "", "", "1", "2", ""]
-    for row, expected in zip(found, plain, strict=True):
-        assert "region" not in expected
-        for key in ("word", "forward", "backward"):
-            assert row[key] == expected[key]
-
-
 def test_invalid_options(folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "x.txt"
     text.write_text("the cook .\n")

@@ -35,13 +35,6 @@ def test_rows(tmp_path: Path) -> None:
     assert list(rows(file, "text")) == [(1, "a b"), (2, ""), (3, "c")]
 
 
-def test_rows_of_several_batches(tmp_path: Path) -> None:
-    values = [str(number) for number in range(2100)]
-    found = list(rows(write(tmp_path / "x.parquet", text=values), "text"))
-    assert [number for number, _ in found] == list(range(1, 2101))
-    assert [text for _, text in found] == values
-
-
 @pytest.mark.parametrize(
     ("values", "line"),
     [

@@ -44,15 +44,6 @@ def test_raw_text_that_is_split_at_blanks_is_reported_once(
     assert caplog.messages == expected
 
 
-@pytest.mark.parametrize("language", ["en", "la", "xx"])
-def test_rules_of_languages(language: str) -> None:
-    text = f"{TEXT}http://example.org/{'a/b_c?d=%20' * 80} {'x' * 1000}"
-    expected = spacy.blank(language).tokenizer(text)
-    assert [one.text for one in blank_pipeline(language)(text)] == [
-        one.text for one in expected
-    ]
-
-
 def test_languages_without_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="rules for, got 'zz': .*xx has rules for any"):
         blank_pipeline("zz")

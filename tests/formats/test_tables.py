@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text.tables import TABLES, read_table, require_text, table_kind
+from elmo_tasks.formats.text.tables import read_table
 
 Write = Callable[[str, str | bytes], str]
 
@@ -33,23 +33,6 @@ def write(tmp_path: Path) -> Write:
         return str(file)
 
     return to_file
-
-
-def test_kinds() -> None:
-    for kind in TABLES:
-        for name in (f"a{kind}", f"b/a.b{kind.upper()}", f"s3://b/a{kind}.gz"):
-            assert table_kind(name) == kind
-        assert table_kind(Path(f"x{kind}.zst")) == kind
-    for name in ("a.txt", "csv", "-", "a.csv.txt", "a.csv/b", "/dev/stdin", ".gz"):
-        assert table_kind(name) is None
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_table_is_no_text(kind: str) -> None:
-    with pytest.raises(InputError, match=rf"x\{kind}: expected text, got a table") as e:
-        require_text(f"x{kind}", hint="--column NAME reads a column")
-    assert "--column" in str(e.value)
-    require_text("x.txt", hint="")
 
 
 def test_quotes_and_line_ends_in_cells(write: Write) -> None:

@@ -202,17 +202,6 @@ def test_epochs_of_the_softmax_alone(
     assert found == [False, False, True, True][resumed_after:]
 
 
-def test_without_epochs_of_the_softmax_nothing_is_frozen_or_freed(
-    trainer: Any, tmp_path: Path
-) -> None:
-    tuning = Tuning(tmp_path / "run")
-    for trained in (True, False):
-        trainer.model.language_model.bilm.requires_grad_(trained)
-        tuning.on_start(trainer)
-        tuning.on_epoch(trainer, {}, 0)
-        assert is_trained(trainer) == trained
-
-
 @pytest.mark.parametrize(
     ("before", "warns"),
     [

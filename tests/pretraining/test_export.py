@@ -192,22 +192,6 @@ def test_other_names_of_a_language_model(exported: Path, tmp_path: Path) -> None
     assert trained is not None and trained.model.bilm is bilm
 
 
-def test_a_folder_with_the_name_of_the_bundled_model(
-    exported: Path, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder in (exported, run):
-        here = tmp_path / f"with_{folder.name}"
-        here.mkdir()
-        (here / "bundled").symlink_to(folder)
-        monkeypatch.chdir(here)
-        for load in (load_trained, load_start):
-            with pytest.raises(
-                InputError, match=r"one model, got .*\./bundled means the "
-            ):
-                load("bundled")
-        assert len(load_trained("./bundled").vocabulary) > 0
-
-
 def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> None:
     """The config says that it is a run."""
     shutil.copy(exported / "options.json", run / "options.json")

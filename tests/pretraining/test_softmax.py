@@ -166,18 +166,6 @@ def test_exact_nll_is_cross_entropy(chunk: int) -> None:
     torch.testing.assert_close(found, expected.detach(), rtol=2e-6, atol=2e-6)
 
 
-def test_exact_nll_of_a_large_vocabulary() -> None:
-    """Whose logits are computed 64 positions at a time."""
-    words, rows = 2**21 // 64 + 1, 150
-    layer, hidden = OutputSoftmax(words, WIDTH), hidden_states(rows).detach()
-    targets = torch.randint(words, (rows,))
-    logits = functional.linear(hidden, layer.weight, layer.bias)
-    expected = functional.cross_entropy(logits, targets, reduction="none")
-    torch.testing.assert_close(
-        layer.exact_nll(hidden, targets), expected.detach(), rtol=2e-6, atol=2e-6
-    )
-
-
 def test_inclusion_matches_the_expected_counts() -> None:
     """
     100 of 1,000 words in 1,500 draws. The standard error of a frequency f is sqrt(f (1

@@ -17,13 +17,9 @@ import torch
 from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import TrainedModel, load_trained
-from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.scores.perplexity import PerplexityReport, perplexity
 from elmo_tasks.pretraining.scores.surprisal import SentenceSurprisal, WordSurprisal
-from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.pretraining import toy
-from tests.tensor_sizes import Largest
 
 ODD = ["", "<UNK> unheard", "the " * 700, "</S> the <S>", "the cook bakes the bread ."]
 """
@@ -211,23 +207,6 @@ def test_weights_that_overflow(tmp_path: Path) -> None:
     surprisal = WordSurprisal(trained.model, trained.vocabulary)
     with pytest.raises(InputError, match="finite surprisals, got .* for 'the cook'"):
         surprisal.score(["the cook"])
-
-
-def test_memory_of_a_large_vocabulary(trained: TrainedModel) -> None:
-    """
-    The logits of a batch, here of 1.5 GB, are never in memory at once: no tensor is
-    larger than those of 64 positions.
-    """
-    names = [f"w{number}" for number in range(400_000)]
-    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", *names])
-    softmax = OutputSoftmax(len(vocabulary), trained.model.softmax.dim)
-    model = BiLanguageModel(trained.model.bilm, softmax)
-    surprisal = WordSurprisal(model, vocabulary)
-    with Largest() as largest:
-        found = surprisal.score(["w1 w2 w3 w4 w5 w6 w7 w8 w9 " * 3] * 17)
-    logits = 4 * len(vocabulary)  # bytes of one position
-    assert sum([2 * len(one.words) + 2 for one in found]) * logits > 1.5e9
-    assert 0 < largest.bytes <= 64 * logits
 
 
 def test_rows(surprisal: WordSurprisal) -> None:

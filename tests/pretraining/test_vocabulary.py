@@ -108,14 +108,6 @@ def test_words_of_a_vocabulary() -> None:
         WordVocabulary(["<S>", "</S>", "<UNK>", "a", "a", "a"])
 
 
-def test_texts_without_words(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="^no sentence to count words in$"):
-        WordVocabulary.count([])
-    (tmp_path / "x").write_text(" \n")
-    with pytest.raises(InputError, match="x: no sentence to count words in"):
-        WordVocabulary.count([tmp_path / "x"])
-
-
 @pytest.mark.parametrize(
     ("long", "of", "share", "level"),
     [

@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from allennlp.data import Instance, Vocabulary
+from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.squad.official import GoldAnswer
@@ -58,20 +57,6 @@ def test_fields() -> None:
         "token_characters",
         "elmo",
     }
-
-
-def test_questions_share_their_passage_which_is_indexed_once() -> None:
-    instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
-    passages = [instance.fields["passage"] for instance in instances]
-    texts = {metadata(instance)["passage"] for instance in instances}
-    assert len(set(map(id, passages))) == len(texts) < len(instances)
-    vocab = Vocabulary.from_instances(instances)
-    indexed: dict[int, Any] = {}
-    for instance, passage in zip(instances, passages, strict=True):
-        instance.index_fields(vocab)
-        found = passage._indexed_tokens
-        assert set(found) == {"tokens", "token_characters", "elmo"}
-        assert indexed.setdefault(id(passage), found) is found
 
 
 OFFSETS = [(0, 3), (4, 7), (8, 11), (13, 16)]
