@@ -173,7 +173,7 @@ CALLS = [
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
         " --device cpu --download-limit 1 --force",
         ("words.tsv", "sums.tsv"),
-        prints="mean",
+        prints="weights of",
     ),
     Call(
         "bilm surprisal {items} --model {bilm_run} --output {out}/words.tsv --column text"
