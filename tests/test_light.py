@@ -123,7 +123,7 @@ CORE = {
     "bilm prepare in.txt --output text --heldout 0": "1 files, 2 sentences, 8 words",
     "bilm random random": "weights.hdf5",
     "bilm perplexity in.txt": "/in.txt",
-    "bilm surprisal in.txt --output s.tsv": "in.txt",
+    "bilm surprisal in.txt --output s.tsv": "weights of",
     "bilm score --pairs pairs.jsonl": "100.00",
     "probe neighbors ended --corpus in.txt": "biLM 2, nearest by cosine:",
     "data bilm": "missing  bilm/options.json",
