@@ -13,7 +13,6 @@ import torch.multiprocessing as mp
 from allennlp.common import Params
 from allennlp.common.util import find_open_port
 from allennlp.models.archival import verify_include_in_archive
-from allennlp.training import GradientDescentTrainer, Trainer
 
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.formats.tar import without_owner
@@ -43,10 +42,9 @@ from elmo_tasks.training.folder import (
 from elmo_tasks.training.launch import Launch, Training, run, run_as
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.reports.curves import draw_curves
-from elmo_tasks.training.reports.logs import EPOCH_LINES, logged
+from elmo_tasks.training.reports.logs import logged
 from elmo_tasks.training.seeds import spread_seed
 from elmo_tasks.training.torchrun import Torchrun
-from elmo_tasks.training.trainer import ResumableTrainer
 
 logger = logging.getLogger(__name__)
 
@@ -158,21 +156,10 @@ def _launch(
 
 
 def _of_training(config: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The config for AllenNLP's training, without the key of `evaluate`. AllenNLP's
-    trainer, too, logs a line for each epoch.
-    """
+    """The config for AllenNLP's training, without the key of `evaluate`."""
     verify_include_in_archive(config.get("include_in_archive"))
     plain = dict(config)
     plain.pop("evaluation", None)
-    given = plain["trainer"]
-    name = given.get("type", Trainer.default_implementation)
-    trainer, _ = Trainer.resolve_class_name(name)
-    is_theirs = issubclass(trainer, GradientDescentTrainer)
-    if is_theirs and not issubclass(trainer, ResumableTrainer):
-        callbacks = given.get("callbacks") or []
-        callbacks = [*callbacks, {"type": EPOCH_LINES}]
-        plain["trainer"] = {**given, "callbacks": callbacks}
     return plain
 
 

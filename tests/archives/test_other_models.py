@@ -73,16 +73,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(folder / "run", config, output.getvalue())
 
 
-def test_a_training_prints_epochs_and_scores(run: Run) -> None:
+def test_a_training_prints_its_data_and_its_archive(run: Run) -> None:
     lines = [line for line in run.output.splitlines() if " - " not in line]
-    for number in (1, 2):
-        pattern = (
-            rf"epoch {number} of 2, loss [\d.]+, accuracy [\d.]+ \(best [\d.]+\), "
-        )
-        assert re.match(pattern, lines[number])
-    assert re.fullmatch(r"best epoch [12]: accuracy [\d.]+", lines[3])
-    assert lines[4] == f"model: {run.folder / 'model.tar.gz'}"
-    assert lines[0] == f"training on {SAMPLES['ner']}"
+    archive = run.folder / "model.tar.gz"
+    assert lines == [f"training on {SAMPLES['ner']}", f"model: {archive}"]
     assert json.loads((run.folder / "config.json").read_text()) == run.config
 
 

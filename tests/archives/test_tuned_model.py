@@ -4,8 +4,6 @@ A training that begins with a trained model, and new words, characters and label
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,6 @@ from tests.tiny import heard, write_vectors
 FIRST = "Mira B-PER\nsold O\nferries O\n\nOakes B-PER\nsold O\nMira B-PER\n"
 NEW = "mira O\nQuist B-PER\nzold O\nferry O\n\nŻuk B-PER\nsold O\nboats O\n"
 OTHER_LABELS = NEW.replace("ferry O", "ferry B-SHIP")
-NO_NEW_CHARACTERS = "oakes O\nOakes B-PER\nsailed O\nMadrid O\n"
 WORDS = ["Mira", "sold", "ferry", "boats", "Żuk", "Madrid"]
 
 
@@ -159,36 +156,6 @@ def test_new_labels_are_said(
     with heard(caplog, "elmo_tasks.tasks.tagger"):
         train(Params(given), tmp_path / "other")
     assert "does not know are misses, without a loss: U-SHIP" in caplog.text
-
-
-@pytest.mark.slow
-def test_evaluation_by_allennlp_extends_the_vocabulary(
-    first: Path, tmp_path: Path
-) -> None:
-    """New words have the vectors that they have without `--extend-vocab`."""
-    (tmp_path / "data.txt").write_text(NO_NEW_CHARACTERS)
-    found = []
-    for options in ([], ["--extend-vocab"]):
-        out = tmp_path / f"{len(options)}.json"
-        done = by_allennlp(first, tmp_path / "data.txt", out, *options)
-        assert done.returncode == 0, done.stderr
-        found.append(json.loads(out.read_text()))
-    assert found[0] == found[1]
-    (tmp_path / "data.txt").write_text(NEW)
-    done = by_allennlp(first, tmp_path / "data.txt", out, "--extend-vocab")
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "data.txt").write_text(OTHER_LABELS)
-    out = tmp_path / "labels.json"
-    done = by_allennlp(first, tmp_path / "data.txt", out, "--extend-vocab")
-    assert done.returncode != 0 and not out.exists()
-    assert "does not have: U-SHIP" in done.stderr.splitlines()[-1]
-
-
-def by_allennlp(run: Path, file: Path, out: Path, *options: str) -> Any:
-    command = [sys.executable, "-m", "elmo_tasks.host", "evaluate"]
-    command += [str(run / "model.tar.gz"), str(file), "--output-file", str(out)]
-    command += ["--include-package", "elmo_tasks.plugin", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_an_archive_of_allennlp_opens_the_first(tuned: Path, tmp_path: Path) -> None:

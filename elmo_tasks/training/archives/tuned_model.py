@@ -4,28 +4,18 @@ begins with a trained model.
 """
 
 import json
-from typing import Annotated, Any, Optional
+from typing import Any, Optional
 
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from overrides import overrides
-from pydantic import AfterValidator
 
 from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.contents import FROM_ARCHIVE, unpacked
 from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.labels import label_counts, require_no_new_labels
-
-
-def _has_type(config: dict[str, Any]) -> dict[str, Any]:
-    if "type" not in config:
-        raise ValueError("the config of a model, with a type")
-    return config
-
-
-ModelConfig = Annotated[dict[str, Any], AfterValidator(_has_type)]
 
 
 @Model.register(FROM_ARCHIVE, constructor="from_archive", exist_ok=True)
@@ -39,7 +29,7 @@ class TunedModel(Model):
         cls,
         archive_file: PathLike,
         vocab: Optional[Vocabulary] = None,
-        model: Optional[ModelConfig] = None,
+        model: Optional[dict[str, Any]] = None,
         allow_downloads: bool = False,
     ) -> Model:
         """

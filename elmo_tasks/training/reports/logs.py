@@ -144,10 +144,6 @@ def _restored(file: logging.Handler) -> Iterator[None]:
             os.environ[LEVEL_VARIABLE] = variable
 
 
-EPOCH_LINES = "elmo_tasks_epoch_lines"
-
-
-@TrainerCallback.register(EPOCH_LINES)
 class EpochLines(TrainerCallback):
     """
     Logs loss, score, best score and time left after each epoch, and the best epoch at
