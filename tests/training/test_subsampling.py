@@ -134,19 +134,6 @@ def test_a_part_without_a_unit_is_an_error(file: Path, end: float, kept: str) ->
             part(SnliReader(), file, chosen)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ([0.5, 0.5], "part: expected a start that is not the end"),
-        ([0, 1.5], r"part.1: expected a number less than or equal to 1, got 1\.5"),
-        ([0.9], "part: expected a value for 1, got"),
-    ],
-)
-def test_invalid_parts(value: list[float], message: str, file: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        loader(file, part=value)
-
-
 MINI = FIXTURES / "miniworld"
 
 
