@@ -9,10 +9,11 @@ from types import UnionType
 from typing import Any, get_args, get_origin
 
 import pytest
-from allennlp.common import FromParams, Lazy, Registrable
+from allennlp.common import FromParams, Lazy
 
 import elmo_tasks
 from elmo_tasks import plugin
+from tests.package import registered
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +27,9 @@ def everything_imported() -> None:
 
 
 def test_the_plugin_imports_what_is_registered(everything_imported: None) -> None:
-    packages = []
-    for cls, _ in registered():
-        if cls.__module__.startswith("elmo_tasks"):
-            packages.append(cls.__module__.split(".")[1])
+    packages = [one.cls.__module__.split(".")[1] for one in registered()]
     assert len(packages) > 50
     assert set(packages) <= set(plugin.PACKAGES)
-
-
-def registered() -> Iterator[tuple[type, str | None]]:
-    """Every class that has a name in a config, and the name of its constructor."""
-    for entries in Registrable._registry.values():
-        yield from entries.values()
 
 
 def constructors() -> Iterator[Callable[..., Any]]:
@@ -45,12 +37,11 @@ def constructors() -> Iterator[Callable[..., Any]]:
     classes: list[type] = [FromParams]
     for cls in classes:
         classes += cls.__subclasses__()
-    found = {(cls, "__init__") for cls in classes}
-    for cls, constructor in registered():
-        found.add((cls, constructor or "__init__"))
-    for cls, name in found:
+    for cls in classes:
         if cls.__module__.startswith("elmo_tasks"):
-            yield getattr(cls, name)
+            yield cls.__init__
+    for one in registered():
+        yield one.call
 
 
 def parts(annotation: Any) -> Iterator[Any]:
@@ -71,7 +62,7 @@ def test_constructors_have_no_objects_in_new_unions(everything_imported: None) -
         for name, parameter in inspect.signature(constructor).parameters.items():
             for union in parts(parameter.annotation):
                 if isinstance(union, UnionType):
-                    message = f"{constructor.__qualname__}, {name}: expected Optional or Union"
+                    message = f"{constructor}, {name}: expected Optional or Union"
                     assert not has_objects(union), message
 
 
