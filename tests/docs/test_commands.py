@@ -27,7 +27,7 @@ INFO = re.compile(
 CALL = re.compile(r"(?:^|[|;&(]|\bdo|\w=\S+) *elmo-tasks (?=\w)", re.MULTILINE)
 ENDS = "();<>|&\n"
 NAME = re.compile(r"`\"?(\w+)\"?`|\b(\w+)\+*:")
-OPTION = re.compile(r"`[^`\n]*?(?<!\S)(--[a-z][\w-]*)[^`\n]*`")
+OPTION = re.compile(r"`(?:[^`\n]*\s)?(--[a-z][\w-]*)[^`\n]*`")
 
 OF_OTHERS = {
     *("--extra-index-url", "--torch-backend", "--no-dev", "--logdir", "--extend-vocab"),
