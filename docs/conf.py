@@ -47,6 +47,7 @@ exclude_patterns = [
     "generate.py",
     "generate_reference.py",
     "generate_tables.py",
+    "new_task",
     "extensions",
     "images/*.py",
     "new_task",
