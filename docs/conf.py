@@ -124,6 +124,7 @@ html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_copy_source = False
+html_search_scorer = str(HERE / "scorer.js")
 html_show_sphinx = False
 html_context = {"repository": REPOSITORY, "default_mode": "auto"}
 html_theme_options: dict[str, object] = {

@@ -222,19 +222,24 @@ def test_a_phone_shows_the_meaning_of_a_key(
     ("query", "page"),
     [
         ("model.elmo.l2", "reference-configs/#key-model-elmo-l2"),
+        ("batch_size", "api/"),
+        ("install", "INSTALL/"),
         ("l2", "reference-configs/#key-model-elmo-l2"),
         ("cache_dir", "LAYERS/"),
     ],
 )
 def test_search(query: str, page: str, server: str, window: Any) -> None:
-    """It finds a key first, and pages."""
+    """
+    It finds a dotted key first, the API before other keys, and pages; not the changelog.
+    """
     shown = window.new_page()
     failures = problems_of(shown, window, server)
     shown.goto(f"{server}latest/search/?q={query}")
     links = shown.locator("#search-results li a")
     links.first.wait_for()
     found = links.evaluate_all("all => all.map(a => a.href)")
-    if query != "cache_dir":
+    assert not any("/latest/changelog/" in link for link in found)
+    if query not in ("l2", "cache_dir"):
         found = found[:1]
     assert any(f"/latest/{page}" in link for link in found)
     assert failures == []
