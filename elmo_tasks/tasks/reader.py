@@ -14,12 +14,8 @@ from allennlp.data import (
     TokenIndexer,
     Vocabulary,
 )
-from allennlp.data.fields import (
-    ListField,
-    MetadataField,
-    SequenceLabelField,
-    TextField,
-)
+from allennlp.data.dataset_readers.dataset_reader import DatasetReaderInput
+from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
 from overrides import overrides
 
@@ -29,6 +25,7 @@ from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.settings import ListOf, PathLike, Size, checked
 from elmo_tasks.tasks.tokenizer import FirstCharacters
+from elmo_tasks.training.data.first_look import looked_at, text_fields
 
 LABEL_NAMESPACE = "labels"
 """The vocabulary namespace of labels and tags."""
@@ -132,6 +129,19 @@ class TaskReader(DatasetReader):
         self._lookup_files = lookup_files
         self._token_indexers = token_indexers or self.default_indexers()
 
+    @property
+    def words_hint(self) -> str:
+        """What to do if the texts have no words."""
+        return "if the corpus comes without its words, put them in first"
+
+    @overrides
+    def read(self, file_path: DatasetReaderInput) -> Iterator[Instance]:
+        """
+        The instances of a file. Raises `InputError` if it is invalid, or if the first
+        texts have no words (`training/data/first_look.py`).
+        """
+        return looked_at(super().read(file_path), self, str(file_path))
+
     def default_indexers(self) -> dict[str, TokenIndexer]:
         """By the keys of a text field."""
         found: dict[str, TokenIndexer] = {
@@ -152,17 +162,6 @@ class TaskReader(DatasetReader):
         """
         for field in text_fields(instance):
             field.token_indexers = self._token_indexers
-
-
-def text_fields(instance: Instance) -> Iterator[TextField]:
-    """The text fields of an instance, also those in lists."""
-    for field in instance.fields.values():
-        parts: Iterable[Field] = [field]
-        if isinstance(field, ListField):
-            parts = field
-        for part in parts:
-            if isinstance(part, TextField):
-                yield part
 
 
 def text_field(

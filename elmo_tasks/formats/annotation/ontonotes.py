@@ -41,6 +41,10 @@ logger = logging.getLogger(__name__)
 NONE = "-"  # for missing lemmas, framesets and speakers
 PREDICATE_LABELS = ("V", "C-V")  # of the predicate itself among its arguments
 
+SKELETON_HINT = (
+    "the words are in column 4; a skeleton has [WORD] there, until skeleton2conll.sh of"
+    " CoNLL-2012 puts in those of OntoNotes"
+)
 CORPUS_HINT = (
     "OntoNotes 5.0 is LDC2013T19 at https://catalog.ldc.upenn.edu; "
     "https://cemantix.org/conll/2012/data.html converts it to CoNLL-2012 columns"

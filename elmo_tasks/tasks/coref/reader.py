@@ -22,6 +22,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.brackets import Cluster, reading_order
 from elmo_tasks.formats.annotation.ontonotes import (
     NONE,
+    SKELETON_HINT,
     OntonotesDocument,
     read_documents,
     report_skipped,
@@ -86,6 +87,11 @@ class CorefReader(TaskReader):
 
     characters = FirstCharacters()
     widest_filter = 5
+
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        return SKELETON_HINT
 
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:

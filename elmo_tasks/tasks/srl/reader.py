@@ -13,6 +13,7 @@ from overrides import overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.ontonotes import (
     PREDICATE_LABELS,
+    SKELETON_HINT,
     Frame,
     OntonotesSentence,
     read_documents,
@@ -83,6 +84,11 @@ class SrlReader(TaskReader):
       kept. He et al. and AllenNLP keep all.
     - `kwargs`: see `TaskReader`.
     """
+
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        return SKELETON_HINT
 
     @checked
     def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:

@@ -124,6 +124,15 @@ class ColumnReader(TaskReader):
         if language != "en":
             blank_pipeline(language)
 
+    @property
+    @overrides
+    def words_hint(self) -> str:
+        hint = super().words_hint
+        if isinstance(self._tag, int):
+            column = "the number of the column of the words, counted from 0"
+            hint = f"dataset_reader.word, here {self._word}, is {column}; {hint}"
+        return hint
+
     @overrides
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         file = str(file_path)
