@@ -12,7 +12,6 @@ from docs import generate_tables
 from docs.generate_tables import raw_rows, runs
 from elmo_tasks.experiments.tables.table import choose_rows, read_table
 from elmo_tasks.resources import DATA_VARIABLE
-from tests.docs.test_examples import path_of
 from tests.tiny import ROOT
 
 DOCS = ROOT / "docs"
@@ -27,6 +26,10 @@ OPTIONS = argparse.ArgumentParser()
 OPTIONS.add_argument("--scale", default="mini")
 OPTIONS.add_argument("--rows", nargs="*", default=[])
 ABLATE = re.compile(r"elmo-tasks\s+ablate\s+([\w./-]+)([^`\n]*)")
+
+
+def path_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def files_of_runs() -> list[str]:
