@@ -9,7 +9,6 @@ h_k0 is the context-free layer. The task learns the numbers w_0 to w_L and gamma
 some cases the paper also normalises each layer first: see `normalize`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
@@ -18,7 +17,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Factor, NoNumber, Settings, Wrong, checked
+from elmo_tasks.settings import Factor, NoNumber, Settings, checked
 
 WEIGHTED = "weighted"
 LAST = "last"
@@ -45,7 +44,8 @@ class MixSettings(Settings):
     ] = WEIGHTED
     l2: Annotated[
         Optional[Factor],
-        "L2 penalty on the layer weights, the paper's lambda; null: none",
+        "L2 penalty on the layer weights, the paper's lambda; null: none; only a"
+        " `weighted` mix has these weights",
     ] = None
     gamma: Annotated[bool, "learn the scale gamma, initially 1"] = True
     layer_norm: Annotated[
@@ -54,11 +54,6 @@ class MixSettings(Settings):
         "normalise each layer to mean 0 and variance 1 before mixing, over a sentence or"
         " over the batch",
     ] = False
-
-    def conflicts(self) -> Iterator[Wrong]:
-        if self.l2 and self.mix != WEIGHTED:
-            expected = f"null where mix is {self.mix}, which has no weights to penalise"
-            yield Wrong("l2", expected, self.l2)
 
 
 WEIGHTED_MIX = MixSettings()

@@ -156,7 +156,6 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"mix": "last", "l2": 0.1}, "l2: expected null where mix is last, .* got 0.1"),
         (
             {"source": "transformer"},
             "model: expected a folder or the name of a model, got None",

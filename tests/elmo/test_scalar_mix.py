@@ -65,6 +65,7 @@ def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
     penalty.backward()
     assert mix.weights.grad.tolist() == pytest.approx([0.2, -0.4, 0.6])
     assert mix.gamma.grad is None
+    assert ScalarMix(3, MixSettings(mix="last", l2=0.1)).penalty().item() == 0
 
 
 def test_layer_norm_over_a_sentence_equals_numpy(layers: Tensor) -> None:

@@ -135,7 +135,6 @@ def test_elmo_without_character_ids(tmp_path: Path) -> None:
     [
         ({"places": "input"}, "elmo: places: expected a key of ELMo"),
         ({"at": "above"}, "elmo: at: expected .*above"),
-        ({"mix": "last", "l2": 1.0}, "elmo: l2: expected null where mix is last"),
         ({"at": "above", "dropout": 2.0}, "elmo: at: .*; dropout: expected .*2.0"),
         ({"run_folder": "x"}, "elmo: run_folder: expected one of the keys"),
     ],
