@@ -332,10 +332,8 @@ class Elmo:
 
         A column of a DataFrame is a list of sentences. A biLM with a vocabulary beside
         its files reads typographic marks that this lacks as plain ones, and says so
-        once. A warning says once if `sentences` seems to be the list of words of one
-        sentence, or a word has blanks inside. Raises `InputError` if an argument is
-        invalid, such as a DataFrame or a matrix, a vector is not finite, or memory runs
-        out.
+        once. Raises `InputError` if an argument is invalid, such as a DataFrame or a
+        matrix, a vector is not finite, or memory runs out.
         """
         model = self.vector_model(layers)
         is_one = isinstance(sentences, str)

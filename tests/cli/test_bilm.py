@@ -39,7 +39,7 @@ def test_export_then_perplexity(
     shown = capsys.readouterr().out
     assert f"weights of {run / 'best.th'}" in shown
     assert re.findall(r"bytes +(\S+)", shown) == [
-        str(out / name) for name in LANGUAGE_MODEL
+        str(out / name) for name in [*LANGUAGE_MODEL, "README.md"]
     ]
     bilm("perplexity", text, "--model", run)
     of_run = capsys.readouterr().out.splitlines()

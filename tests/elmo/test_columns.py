@@ -3,7 +3,6 @@ Tables and matrices in place of sentences: an error that says what to write. Wha
 choosing a column gives, of any library, is read as a list.
 """
 
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -119,23 +118,6 @@ def test_a_missing_value_is_no_sentence(
     column = pandas.Series(["bread", value, "a"], dtype=object)
     with pytest.raises(InputError, match="sentence 2: expected a string"):
         models[0].embed(column)
-
-
-@pytest.mark.parametrize("name", OF_SENTENCES)
-def test_words_with_blanks_are_reported_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
-) -> None:
-    toy.fake_run(tmp_path / "run")
-    trained = load_trained(tmp_path / "run")
-    surprisal = WordSurprisal(trained.model, trained.vocabulary)
-    models = Elmo.from_files(*write_bilm(tmp_path)), surprisal
-    with caplog.at_level(logging.WARNING):
-        CALLS[name](*models, [["bread", "the"], ["one", ""], ["bread"], "the cook"])
-        assert caplog.messages == []
-        for _ in range(2):
-            CALLS[name](*models, [["bread"], [TEXTS[0]], [TEXTS[2]]])
-    (message,) = caplog.messages
-    assert f"such as {TEXTS[0]!r}" in message
 
 
 def test_lines_without_numbers(

@@ -76,7 +76,7 @@ def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
     problem = r"^Elmo\.embed\(\) got an unexpected keyword argument 'foo'$"
     with pytest.raises(TypeError, match=problem):
         elmo.embed(TEXT, foo=1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=problem.replace("embed", "from_files")):
+    with pytest.raises(TypeError, match=problem.replace("embed", "from_pretrained")):
         Elmo.from_files(foo=1)  # type: ignore[call-arg]
 
 

@@ -85,7 +85,7 @@ def test_an_export_that_was_killed_is_repeated(exported: Path, run: Path) -> Non
     load_trained(exported)
 
 
-NAMES = ["options.json", "softmax.hdf5", "vocabulary.txt", "weights.hdf5"]
+NAMES = ["README.md", "options.json", "softmax.hdf5", "vocabulary.txt", "weights.hdf5"]
 
 
 @pytest.mark.parametrize("bits", [None, 3])
@@ -108,7 +108,8 @@ def test_the_files_of_an_export(run: Path, tmp_path: Path, bits: int | None) -> 
 
 def test_an_export_as_safetensors(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    names = ["config.json", "model.safetensors", "softmax.hdf5", "vocabulary.txt"]
+    names = ["README.md", "config.json", "model.safetensors", "softmax.hdf5"]
+    names.append("vocabulary.txt")
     for _ in range(2):  # the second replaces the first
         export_run(run, out, chosen="safetensors")
         assert sorted(path.name for path in out.iterdir()) == names
@@ -204,7 +205,7 @@ def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> 
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("{", "config.json: it has no model: "),
+        ("{", "config.json:1: not JSON: "),
         ("[]", "config.json: it has no model: "),
         ("{}", "config.json: it has no model: 'model'"),
         ('{"model": {}}', "config.json: it has no model: 'type'"),

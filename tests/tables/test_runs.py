@@ -163,7 +163,9 @@ def test_rows_whose_files_are_elsewhere_are_not_constructed(tmp_path: Path) -> N
     missing = {"train_data_path": "no/such/file", "trainer.cuda_device": 99}
     planned = planner(tmp_path, [row("a", changes=missing)])
     planned.check(planned.table.rows, elsewhere=True)
-    with pytest.raises(InputError, match="row a: train_data_path: expected an exist"):
+    with pytest.raises(
+        InputError, match="row a: train_data_path: no.such.file: no such file"
+    ):
         planned.check(planned.table.rows)
 
 

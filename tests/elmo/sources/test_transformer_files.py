@@ -334,7 +334,9 @@ def test_versions_with_known_holes(version: str, is_sound: bool) -> None:
     if is_sound:
         require_sound_version(version)
         return
-    with pytest.raises(InputError, match="CVE-2026-4372.*pip install 'transformers>="):
+    with pytest.raises(
+        InputError, match="CVE-2026-4372.*pip install 'elmo-tasks.transformers"
+    ):
         require_sound_version(version)
 
 
