@@ -18,6 +18,7 @@ CALLED_BY_LIBRARIES = {
         "preprocess",
     ),  # AllenNLP, spaCy, sentence-transformers
     *("readable", "readinto"),  # io.BufferedReader
+    "_render_traceback_",  # IPython
 }
 FORMULAS = {"plain_step_back"}
 """What a fast function computes, as one reads it; tests compare the two."""

@@ -268,7 +268,7 @@ class Elmo:
         tensors: Literal[False] = ...,
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> NDArray[np.float32]: ...
 
     @overload
@@ -280,7 +280,7 @@ class Elmo:
         tensors: Literal[True],
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> Tensor: ...
 
     @overload
@@ -292,7 +292,7 @@ class Elmo:
         tensors: Literal[False] = ...,
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> list[NDArray[np.float32]]: ...
 
     @overload
@@ -304,7 +304,7 @@ class Elmo:
         tensors: Literal[True],
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> list[Tensor]: ...
 
     @checked
@@ -354,7 +354,7 @@ class Elmo:
         layers: LayerChoice = ...,
         tensors: Literal[False] = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> Iterator[NDArray[np.float32]]: ...
 
     @overload
@@ -365,7 +365,7 @@ class Elmo:
         layers: LayerChoice = ...,
         tensors: Literal[True],
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> Iterator[Tensor]: ...
 
     @checked
@@ -408,7 +408,7 @@ class Elmo:
         tensors: Literal[False] = ...,
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> NDArray[np.float32]: ...
 
     @overload
@@ -421,7 +421,7 @@ class Elmo:
         tensors: Literal[True],
         progress: bool = ...,
         tokenizer: Tokenizer | None = ...,
-        batch_size: Size | None = ...,
+        batch_size: int | None = ...,
     ) -> Tensor: ...
 
     @checked
