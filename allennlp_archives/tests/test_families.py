@@ -162,7 +162,7 @@ def test_allennlp_itself_gives_the_same(
     out = tmp_path / "out.jsonl"
     subprocess.run(
         [sys.executable, "-m", "elmo_tasks.host", "predict", run.archive, lines]
-        + ["--output-file", out, "--silent"],
+        + ["--output-file", out],
         cwd=place,
         env=os.environ | {"PYTHONPATH": f"{spacy_package}:{ROOT}"},
         check=True,

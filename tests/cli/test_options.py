@@ -81,7 +81,8 @@ CALLS = [
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="in the cache: /"),
     Call(
-        TABLE + " --dry-run --seeds 2 --workers 2 --rows 'last*'",
+        TABLE
+        + " --dry-run --seeds 2 --workers 2 --rows 'last*' --figures {out}/figures",
         prints="2 runs",
     ),
     Call(
