@@ -46,7 +46,9 @@ def row(result: dict[str, Any]) -> dict[str, Any]:
     found = {key: result[key] for key in result if key not in LEFT_OUT}
     text = json.dumps(named(result["config"]), sort_keys=True)
     found["config_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    found["data_sha256"] = {named(file): sha for file, sha in result["inputs"].items()}
+    found["data_sha256"] = {
+        named(file): sha for file, sha in result.get("inputs", {}).items()
+    }
     found["processor"] = processor()
     return found
 

@@ -29,6 +29,16 @@ PADDING_ID = 0
 """The id in all 50 slots of padding tokens; other ids are the character plus 1."""
 
 
+_INTEGERS = (
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.uint64,
+    torch.uint32,
+    torch.uint16,
+)
+"""Those of 8 bits have no room for the ids of special characters."""
+
 BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<S>", "</S>"
 
 
@@ -125,6 +135,25 @@ def batch_to_ids(
     for padded, tokens in zip(ids, rows, strict=True):
         padded[:] = pad_rows(tokens, padded.shape)
     return torch.from_numpy(ids)  # type: ignore[return-value]
+
+
+def checked_ids(ids: torch.Tensor) -> torch.Tensor:
+    """
+    Character ids [B, T, C] as int64. Raises `InputError` for something else;
+    `token_mask` checks the rest.
+    """
+    if ids.dim() != 3 or ids.dtype not in _INTEGERS:
+        expected = "expected sentences, or character ids [B, T, C] from batch_to_ids"
+        raise InputError(f"{expected}, got a {ids.dtype} tensor of {tuple(ids.shape)}")
+    ids = ids.long()
+    if ids.numel():
+        least, most = torch.aminmax(ids)
+        if least < 0 or most > CHARACTERS:
+            expected = f"expected 0 to {CHARACTERS}"
+            raise InputError(
+                f"character ids: {expected}, got {int(least)} to {int(most)}"
+            )
+    return ids
 
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:

@@ -162,7 +162,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
     card = parser.add_argument_group(
         "model card",
-        "with any of these, or for a tuned biLM, README.md is also written",
+        "what README.md says of the biLM",
     )
     add = card.add_argument
     add("--language", metavar="CODE", help="language of the biLM, such as la")

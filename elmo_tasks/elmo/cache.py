@@ -109,6 +109,11 @@ class LayerCache:
         stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
         for key, value in stored_values.items():
             sentence = sentences[key]
+            size = source.n_layers * sentence.length * source.output_dim
+            if len(value) != size * STORED.itemsize:
+                raise InputError(
+                    "a damaged layer cache: delete it", file=self.cache_dir
+                )
             own = np.frombuffer(value, np.float16)
             own = own.reshape(source.n_layers, sentence.length, -1)  # [L+1, T, D]
             for row in sentence.rows:

@@ -16,6 +16,7 @@ from pydantic import SkipValidation
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.characters import checked_ids
 from elmo_tasks.elmo.batching import arrays_of, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
@@ -26,7 +27,7 @@ from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
-from elmo_tasks.elmo.sources.types import SourceSettings
+from elmo_tasks.elmo.sources.types import FILE_KEYS, SourceSettings
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.vectors.provenance import provenance
@@ -128,7 +129,10 @@ class Elmo:
         320
         """
         chosen = {"model": model, "precision": precision, "offline": offline}
-        settings = SourceSettings.of(chosen | dict(files or {}))
+        if files is not None:
+            _require_files(files, model)
+            chosen |= files
+        settings = SourceSettings.of(chosen)
         layers = Layers.open(settings, cache_dir=cache_dir).to(opened_device(device))
         return cls(
             layers,
@@ -207,7 +211,7 @@ class Elmo:
     @checked
     def to(self, device: str | int | torch.device | None) -> "Elmo":
         """
-        Move the model to a device, as `from_files` names it, and return it.
+        Move the model to a device, as `from_pretrained` names it, and return it.
 
         >>> Elmo.from_pretrained().to("cpu").device
         device(type='cpu')
@@ -250,7 +254,7 @@ class Elmo:
         """
         model = self.vector_model(layers)
         if isinstance(sentences, Tensor):
-            output = self.layers(sentences.to(self.device))
+            output = self.layers(checked_ids(sentences).to(self.device))
         else:
             words = self._splitter.words(sentences, tokenizer)
             output = self.layers.of_words(words)
@@ -599,6 +603,15 @@ class Elmo:
         if again is None:
             return partial(type(self), **settings), (self.layers,)
         return _reopened, (type(self), again, settings)
+
+
+def _require_files(files: Mapping[str, Any], model: Any) -> None:
+    for key in files:
+        if key not in FILE_KEYS:
+            expected = f"files: expected the keys {', '.join(FILE_KEYS)}"
+            raise InputError(f"{expected}, got {key!r}")
+    if model is not None:
+        raise InputError(f"expected a model or files, got both: {shown(model)}")
 
 
 def _reopened(kind: type[Elmo], again: Reopening, settings: dict[str, Any]) -> Elmo:

@@ -58,7 +58,9 @@ def has_columns(value: Any) -> bool:
     """
     shape = getattr(value, "shape", ())
     is_matrix = isinstance(shape, tuple) and len(shape) > 1
-    return is_matrix or isinstance(value, Mapping) or hasattr(value, "columns")
+    has_fields = getattr(getattr(value, "dtype", None), "names", None) is not None
+    has_names = isinstance(value, Mapping) or hasattr(value, "columns")
+    return is_matrix or has_fields or has_names
 
 
 def _described(value: Any) -> str:

@@ -1,6 +1,7 @@
 """`elmo_tasks.load`: a trained task model, for predictions in Python."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from elmo_tasks.elmo.devices import AUTO, cuda_number, opened_device
@@ -28,7 +29,7 @@ def load(
     # Parameters
 
     - `model`: a `model.tar.gz`, its URL, or the folder of a run.
-    - `device`: as of `Elmo.from_files`.
+    - `device`: as of `Elmo.from_pretrained`.
     - `packages`: Python packages that register more classes.
     - `allow_downloads`: if true, what the model's config names is downloaded.
 
@@ -40,11 +41,12 @@ def load(
     from elmo_tasks.training.archives.loading import explained, load_archive
     from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
 
-    archive = load_archive(
-        str(model), cuda_device=number, allow_downloads=allow_downloads
-    )
+    file = str(model)
+    if "://" not in file and not Path(file).exists():
+        raise InputError("expected an archive or the folder of a run", file=file)
+    archive = load_archive(file, cuda_device=number, allow_downloads=allow_downloads)
     if default_predictor(archive) is None:
         hint = "set default_predictor in the class of the model"
         raise InputError("the model names no predictor", file=model, hint=hint)
-    with explained(str(model)):
+    with explained(file):
         return predictor_of(archive, allow_downloads=allow_downloads)

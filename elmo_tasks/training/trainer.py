@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Annotated, Any, Literal, Optional, Union
 
 import torch
@@ -229,6 +230,15 @@ class ResumableTrainer(GradientDescentTrainer):
             self._finalize_model()
         else:
             self._load_model_state(self._best_model_filename)
+
+    @overrides
+    def _load_model_state(self, path: str) -> None:
+        try:
+            super()._load_model_state(path)
+        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
+            problem = f"the weights of the best epoch cannot be read: {error}"
+            hint = "train from scratch, or use the model_state_*.th of another epoch"
+            raise InputError(problem, file=path, hint=hint) from error
 
     @overrides
     def _save_model_state(self, path: str) -> None:

@@ -148,6 +148,8 @@ def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
 def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
     config = sound_config()
     config["model"]["elmo"]["cache_dir"] = str(tmp_path / "layers")
+    beside = {"model": {"embedders": [{"type": "elmo_tasks", "cache_dir": "x"}]}}
+    assert "cache_dir" not in archived_config(json.dumps(beside).encode(), "x")
     file = archive_with(config, tmp_path)
     Predictor.from_archive(load_archive(file)).predict_json(
         {"sentence": "Brackwater lies there ."}

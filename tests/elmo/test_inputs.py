@@ -83,6 +83,10 @@ def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
 @pytest.mark.parametrize(
     ("ids", "problem"),
     [
+        (IDS.float(), r"from batch_to_ids, got a torch.float32 tensor"),
+        (IDS.to(torch.uint8), "got a torch.uint8 tensor"),
+        (IDS + 300, "expected 0 to 261, got 300 to"),
+        (IDS - 1, "expected 0 to 261, got -1 to"),
         (IDS[:, :, :49], r"expected shape \[B, T, 50\], got \[2, 2, 49\]"),
         (IDS.flip(1), "padding .* after the tokens, got padding before"),
     ],
@@ -90,6 +94,14 @@ def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
 def test_what_are_no_character_ids(elmo: Elmo, ids: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         elmo(ids)
+
+
+@pytest.mark.parametrize("files", [{"option_file": "x"}, {"precision": "int8"}])
+def test_files_have_their_own_keys(files: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=f"files: expected the keys .*{[*files][0]}"):
+        Elmo.from_pretrained(files=files)
+    with pytest.raises(InputError, match="expected a model or files, got both"):
+        Elmo.from_files("options.json", "weights.hdf5", model="bundled")
 
 
 def test_a_word_that_is_named_twice_has_two_equal_rows(elmo: Elmo) -> None:

@@ -26,6 +26,11 @@ def test_the_marks_that_a_vocabulary_has(words: list[str], expected: str) -> Non
     assert Marks(words).plain("“it’s” ‘x’ — – …") == expected
 
 
+def test_a_tokenizer_reads_marks_that_the_vocabulary_has() -> None:
+    marks = Marks(["``", "''", "`", "'s", "-", "."])
+    assert marks.plain_text("“it’s” – x") == "“it's” - x"
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 @example(["He left", "etc… so"])
 def test_regions(regions: list[str]) -> None:

@@ -90,3 +90,11 @@ def test_functions_that_return_no_words(result: Any) -> None:
 def test_what_is_no_tokenizer(chosen: Any) -> None:
     with pytest.raises(InputError, match="expected whitespace, basic, spacy:LANGUAGE"):
         open_tokenizer(chosen)
+
+
+def test_long_runs_are_split_into_pieces() -> None:
+    """The rules see no more than fifty characters of a run of more than a thousand."""
+    tokenize = blank_pipeline("xx").tokenizer
+    for length, expected in ((1000, 1), (1001, 21), (1050, 21)):
+        assert len(tokenize("x" * length)) == expected
+        assert tokenize(f"a {'x' * length} b").text == f"a {'x' * length} b"

@@ -11,6 +11,7 @@ from elmo_tasks.experiments.tables.figures import draw_scores
 from elmo_tasks.experiments.tables.local import LocalWorkers
 from elmo_tasks.experiments.tables.process import Workers
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.experiments.tables.table import PASSES
 from elmo_tasks.experiments.tables.text import results
 from elmo_tasks.system.files import check_output_path
 from elmo_tasks.system.ray_cluster import connected
@@ -45,6 +46,9 @@ def run_table(args: argparse.Namespace) -> None:
     if args.figures is not None:
         draw_scores(summary, args.figures / SCORES)
         print(args.figures / SCORES)
+    for row in summary.rows:
+        if summary.records[row.name] and not summary.values(row):
+            status = status or int(row.metric != PASSES)  # it has another metric
     if status or session.failed:
         raise SystemExit(status or 1)
 

@@ -25,6 +25,8 @@ def write_file(args: argparse.Namespace) -> None:
     if args.column is not None:
         settings["column"] = args.column
     elmo = open_elmo(args)
+    if elmo.layers.files is not None:
+        check_output_path(args.output_file, read=elmo.layers.files.paths.values())
     with token_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:

@@ -69,6 +69,7 @@ def write_card(
     warning if the licence leaves out the terms of the opened model or of an ancestor.
     """
     if about.is_empty and kept.exists():
+        _warn_of_parents(layers, kept)
         return
     from huggingface_hub import ModelCard
 
@@ -95,6 +96,21 @@ def write_card(
         ancestry=_cells([_known(one) for one in layers.ancestry]),
     )
     (folder / CARD_FILE).write_text(f"{card}\n", "utf-8")
+
+
+def _warn_of_parents(layers: Layers, kept: Path) -> None:
+    """Logs a warning for each biLM that this one was tuned from and a card lacks."""
+    text = kept.read_text("utf-8", errors="replace")
+    for one in layers.ancestry:
+        if str(one.sha256) not in text:
+            logger.warning(
+                "kept %s, which does not name %s (sha256 %s; licence: %s), from which"
+                " this biLM was tuned",
+                kept,
+                one.name,
+                one.sha256,
+                one.licence or OPEN,
+            )
 
 
 def _data(layers: Layers, language: str | None, license: str | None) -> Any:

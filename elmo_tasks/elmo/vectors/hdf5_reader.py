@@ -80,6 +80,8 @@ class ElmoVectors(Sequence[np.ndarray]):
                     hint="h5py reads the files of AllenNLP 0.x and bilm-tf",
                 )
             self._length = int(self._info["sentences"])
+            if own_dataset(self._hdf5, OFFSETS).shape != (self._length + 1,):
+                raise ValueError(f"expected the offsets of {self._length} sentences")
 
     @property
     def info(self) -> dict[str, Any]:
@@ -129,7 +131,11 @@ class ElmoVectors(Sequence[np.ndarray]):
         """The vectors of a sentence, [L+1, T, D] or [T, D]."""
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(index))
-            if self._info.get("dtype") != "int8":
+            is_int8 = self._info.get("dtype") == "int8"
+            if dataset.dtype.kind != ("i" if is_int8 else "f"):
+                got = f"{dataset.dtype} in dataset {index}"
+                raise ValueError(f"expected numbers of the file's type, got {got}")
+            if not is_int8:
                 return dataset[()]
             own = _tokens_of(hdf5, index)
             scales = own_dataset(hdf5, SCALES)[own].T  # [L+1, T] or [1, T]

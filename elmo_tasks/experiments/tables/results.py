@@ -12,6 +12,9 @@ from elmo_tasks.tasks.metrics import Metric, metric_of
 
 Record = dict[str, Any]
 
+MAX_SEEDS = 16
+"""Results of earlier calls with more seeds are shown too, up to this seed."""
+
 
 class Gain(NamedTuple):
     """
@@ -27,9 +30,10 @@ class Gain(NamedTuple):
 
 class Summary:
     """
-    The results of a table so far, with seeds 1 to `seeds`: by row and seed the `records`
-    of finished runs, and the reasons of `failures`. Its `rows` are those that were
-    `chosen`, by default all, and those with results of earlier calls.
+    The results of a table so far: by row and seed the `records` of finished runs, also
+    of earlier calls with more seeds, and the reasons of `failures` of seeds 1 to
+    `seeds`. Its `rows` are those that were `chosen`, by default all, and those with
+    results of earlier calls.
     """
 
     def __init__(
@@ -42,8 +46,8 @@ class Summary:
             self.records[row.name] = {}
             self.failures[row.name] = {}
             if not planner.is_missing(row):
-                for seed in row.seeds(seeds):
-                    self._add(planner.run(row, seed))
+                for seed in row.seeds(max(seeds, MAX_SEEDS)):
+                    self._add(planner.run(row, seed), asked=seed <= seeds)
         self.rows: list[Row] = []
         for row in self.table.rows:
             has_any = self.records[row.name] or self.failures[row.name]
@@ -56,13 +60,13 @@ class Summary:
         found = {row.column for row in self.rows}
         return [column for column in self.table.columns if column in found]
 
-    def _add(self, run: Run) -> None:
+    def _add(self, run: Run, *, asked: bool) -> None:
         record = run_dir.read_result(run.folder)
         failure = run_dir.read_failure(run.folder)
         if record is not None:
             # Another table may have another name for the row.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
-        elif failure is not None:
+        elif failure is not None and asked:
             self.failures[run.row.name][run.seed] = failure
 
     def row(self, label: str, column: str) -> Row | None:

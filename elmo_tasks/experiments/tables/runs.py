@@ -6,7 +6,7 @@ everything it depends on.
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,12 @@ from allennlp.common.params import with_overrides
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.table import Row, Table
+from elmo_tasks.experiments.tables.table import ASIDE, PASSES, Row, Table
 from elmo_tasks.system.files import exclusive
 from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_RECORD
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import check
+from elmo_tasks.training.checks.training import is_ours
 from elmo_tasks.training.config import differences
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.seeds import SEEDS, spread_seed
@@ -165,17 +166,20 @@ class Planner:
     def check(self, rows: Iterable[Row], *, elsewhere: bool = False) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
-        `InputError` for an invalid one. `elsewhere`: files and GPUs that this machine
-        lacks may be where the runs are executed.
+        `InputError` for an invalid one, and for a metric that its evaluation does not
+        have. `elsewhere`: files and GPUs that this machine lacks may be where the runs
+        are executed.
         """
-        known = set()
+        metrics: dict[str, Collection[str]] = {}
         for row in rows:
             config = _seeded(self.resolved[row.name], 1)
             digest = digest_of(config)
-            if digest in known:
-                continue
-            known.add(digest)
-            problems = check(config, elsewhere=elsewhere).problems
+            problems: list[str] = []
+            if digest not in metrics:
+                found = check(config, elsewhere=elsewhere)
+                problems = found.problems
+                metrics[digest] = found.metrics
+            problems += _unknown_metric(row, config, metrics[digest])
             if problems:
                 problem = f"row {row.name}: {'; '.join(problems)}"
                 raise InputError(problem, hint=f"table {self.table.title}")
@@ -242,6 +246,25 @@ def _seeded(config: dict[str, Any], seed: int) -> dict[str, Any]:
     if "share" in (config.get("data_loader") or {}):
         keys["data_loader.share_seed"] = seed
     return with_overrides(config, keys)
+
+
+def _unknown_metric(
+    row: Row, config: dict[str, Any], known: Collection[str]
+) -> Iterator[str]:
+    """
+    The metric of a row, if it is none of the evaluation of one of our models, and that
+    is known; other models may have some only at times. A label, as in `f1-PER`, may be
+    one that the first instances lack.
+    """
+    name = row.metric.removeprefix(ASIDE)
+    if not known or row.finetune or name == PASSES or not is_ours(config):
+        return
+    parts = {part for one in known for part in one.split("-")}
+    names = ", ".join(sorted([one for one in known if "-" not in one]))
+    first, *labels = name.split("-")
+    is_of_label = bool(labels) and bool(parts.intersection((first, labels[-1])))
+    if name not in known and not is_of_label:
+        yield f"metric: expected one of {names}, got {row.metric}"
 
 
 def _spread(config: dict[str, Any]) -> dict[str, Any]:

@@ -227,6 +227,8 @@ class Table(Strict):
             for name in (*row.others, row.over):
                 if name not in (None, *names):
                     problems.append(f"row {row.name}: there is no row {name!r}")
+        if not problems:
+            problems = [*_wrong_references(self)]
         if problems:
             raise ValueError("; ".join(problems))
         return self
@@ -363,6 +365,16 @@ def _with_config(table: Path, row: Row, scale: str) -> Row:
     candidates += _configs(table, str(row.config), scale)
     config = _first_file(candidates) or candidates[0]
     return row.model_copy(update={"config": config})
+
+
+def _wrong_references(table: Table) -> Iterator[str]:
+    for row in table.rows:
+        if row.bilm_of and not table.row(row.bilm_of).finetune:
+            yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
+        if row.finetune and row.others:
+            yield f"row {row.name}: a row with finetune cannot use other rows"
+        if row.ensemble is not None and table.row(row.ensemble.of).once:
+            yield f"row {row.name}: an ensemble needs a row with seeds, got {row.ensemble.of}"
 
 
 def _duplicates(table: Table) -> Iterator[str]:

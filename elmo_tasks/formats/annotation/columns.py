@@ -173,7 +173,9 @@ def _require_words(sentence: ColumnSentence, path: str | Path) -> None:
     3 and 4, and `8.1`, an empty node.
     """
     ids = sentence.columns[0]
-    if len(sentence.columns) != _CONLLU or not ids[0].startswith("1"):
+    counted = [field for field in ids if field.isdecimal()]
+    numbers = [str(number) for number in range(1, len(counted) + 1)]
+    if len(sentence.columns) != _CONLLU or counted != numbers:
         return
     for offset, field in enumerate(ids):
         if NO_WORD.fullmatch(field):

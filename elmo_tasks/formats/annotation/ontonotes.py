@@ -53,7 +53,7 @@ _SUFFIXES = ("gold_conll", "gold_conll.gz")
 _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 _WARNINGS = 10
-_MARK = re.compile("(begin|end) +document", re.IGNORECASE)
+_MARK = re.compile(r"#\s*(begin|end) +document", re.IGNORECASE)
 _PART = re.compile("[0-9]{1,9}")
 
 
@@ -202,6 +202,11 @@ def find_files(path: str | Path) -> list[Path]:
     return sorted(found)
 
 
+_NO_END = (
+    "%s:%d: the document that begins here has no '#end document'; is the file complete?"
+)
+
+
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
     Streams the documents of `find_files`. Logs a warning for a file whose last document
@@ -210,11 +215,18 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     Raises `InputError` if a line has the wrong number of columns, a document begins
     twice in a file, or a file contains no sentence.
     """
+    file_of: dict[tuple[str, str], Path] = {}
     for file in find_files(path):
         line_of: dict[tuple[str, str], int] = {}
         for (_, key, part), group in groupby(_sentences(file), key=itemgetter(0)):
             sentences = tuple([sentence for _, sentence in group])
             line = sentences[0].line
+            other = file_of.setdefault((key, part), file)
+            if other != file:
+                message = (
+                    "%s:%d: the document (%s); part %s is also in %s, and is read twice"
+                )
+                logger.warning(message, file, line, key, part, other)
             first = line_of.setdefault((key, part), line)
             if first != line:
                 problem = f"the document ({key[:60]}); part {part[:60]} already begins on line {first}"
@@ -246,6 +258,8 @@ def _sentences(path: Path) -> Iterator[tuple[tuple[int, str, str], OntonotesSent
             yield document, OntonotesSentence(str(path), start, columns)
             rows = []
         if marks:
+            if opened and marks[-1] == "begin":
+                logger.warning(_NO_END, path, opened)
             opened = 0
             if marks[-1] == "begin":
                 begun += 1
@@ -266,5 +280,4 @@ def _sentences(path: Path) -> Iterator[tuple[tuple[int, str, str], OntonotesSent
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
         )
     if opened:
-        message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
-        logger.warning(message, path, opened)
+        logger.warning(_NO_END, path, opened)

@@ -106,7 +106,7 @@ def local_path(path_or_url: str | Path, *, offline: bool = False) -> Path:
     if not url.startswith(HUB):
         return _downloaded(url, sha256, offline=offline)
     path = _hub_file(url, offline=offline)
-    if sha256 not in (None, file_sha256(path)):
+    if sha256 is not None and file_sha256(path) != sha256:
         problem = f"expected sha256={sha256}, got {file_sha256(path)}"
         raise InputError(problem, file=path)
     return path

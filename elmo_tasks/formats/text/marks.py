@@ -43,7 +43,8 @@ class Marks:
             if form is not None:
                 for mark in set(marks) - characters:
                     self._read[ord(mark)] = form
-                    self._split[ord(mark)] = forms[0]
+                    if form == forms[0]:  # a tokenizer knows no other
+                        self._split[ord(mark)] = form
 
     def plain(self, word: str) -> str:
         """A word as the model reads it."""

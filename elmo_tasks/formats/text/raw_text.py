@@ -4,10 +4,12 @@ rules without a model. Needs no AllenNLP.
 """
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Union
 
 from elmo_tasks.errors import InputError, needs, shown
@@ -16,6 +18,7 @@ from elmo_tasks.held_back import held_back
 
 if TYPE_CHECKING:
     from spacy import Language
+    from spacy.tokens import Doc
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +33,13 @@ list[str]`.
 """
 
 WHITESPACE, BASIC, SPACY = "whitespace", "basic", "spacy:"
+
+_PIECE = 50
+_RUN = re.compile(r"\S{1001,}")
+"""
+A longer run without white space is split into pieces of 50 characters, since the time
+of spaCy's rules is quadratic in its length.
+"""
 
 _SPACYS_PROGRAM = ("spacy.cli", "spacy.cli.info")
 """What spaCy imports for its own command line, a third of the time of its import."""
@@ -50,6 +60,7 @@ def blank_pipeline(language: str) -> "Language":
             f"expected a language that spaCy has rules for, got {language!r}: {reason}",
             hint="xx has rules for any language",
         ) from None
+    nlp.tokenizer = _LinearTokenizer(nlp.tokenizer)
     nlp.max_length = 2**31
     return nlp
 
@@ -135,3 +146,32 @@ class SplitAtBlanks:
                 message = "the text seems not to be tokenised, as in %r; %s"
                 logger.warning(message, words[-1], self._advice)
         return words
+
+
+class _LinearTokenizer:
+    """A tokenizer of spaCy, applied to each part of a text with long runs."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str) -> "Doc":
+        cuts = _cuts(text)
+        if not cuts:
+            return self._tokenizer(text)
+        from spacy.tokens import Doc
+
+        words: list[str] = []
+        spaces: list[bool] = []
+        for start, end in pairwise([0] + cuts + [len(text)]):
+            for token in self._tokenizer(text[start:end]):
+                words.append(token.text)
+                spaces.append(bool(token.whitespace_))
+        return Doc(self._tokenizer.vocab, words=words, spaces=spaces)
+
+
+def _cuts(text: str) -> list[int]:
+    """Where long runs are cut into pieces."""
+    offsets: list[int] = []
+    for run in _RUN.finditer(text):
+        offsets.extend(range(run.start(), run.end(), _PIECE))
+    return [offset for offset in offsets if offset]

@@ -180,7 +180,7 @@ def _read_parquet(
             table = ParquetFile(opened)
             for column in columns:
                 _require_column(column, table.schema_arrow.names, file)
-            for batch in table.iter_batches(columns=list(set(columns))):
+            for batch in table.iter_batches(1024, columns=list(set(columns))):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, [row[column] for column in columns]

@@ -184,7 +184,7 @@ class WordSurprisal:
 
         # Parameters
 
-        - `device`: as in `Elmo.from_files`.
+        - `device`: as in `Elmo.from_pretrained`.
         - `tokenizer`: that of the constructor.
         - `precision`: of the biLM's matrix products; the softmax is always float32.
 

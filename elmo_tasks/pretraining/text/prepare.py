@@ -110,8 +110,9 @@ def prepare(
                 sentences = _lines_as_sentences(lines)
             else:
                 sentences = _split_paragraphs(_paragraphs(lines, wrapped), split)
+            read = ((number, folding(words)) for number, words in sentences)
             name = f"{index:04d}.{file.name.split('.')[0]}.txt.gz"
-            prepared += _write(sentences, folder, name, file, index, heldout)
+            prepared += _write(read, folder, name, file, index, heldout)
             if progress is not None:
                 progress(index + 1, len(files))
     if heldout and HELDOUT not in [one.split for one in prepared]:
@@ -148,7 +149,7 @@ def _texts(
         if not isinstance(row.text, str):
             problem = f"expected a text in {column!r}, got a list of words"
             raise InputError(problem, file=file, line=row.line)
-        yield row.text.splitlines()
+        yield row.text.replace("\0", "").splitlines()
 
 
 def _lines_as_sentences(texts: Iterable[Iterable[str]]) -> Iterator[Sentence]:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
@@ -124,7 +125,15 @@ def archived_config(content: bytes, file: str | Path) -> str:
             loader.pop("num_workers", None)
     if get(config, "model.type") == FROM_ARCHIVE:
         config["model"] = config["model"].get("model") or config["model"]
-    elmo = get(config, "model.elmo")
-    if isinstance(elmo, dict):
-        elmo.pop("cache_dir", None)
+    _remove_caches(config.get("model"))
     return json.dumps(config, indent=1)
+
+
+def _remove_caches(config: Any) -> None:
+    """Opens the model of an archive without layer caches, which would be written."""
+    if isinstance(config, dict):
+        config.pop("cache_dir", None)
+        config = list(config.values())
+    if isinstance(config, list):
+        for one in config:
+            _remove_caches(one)

@@ -43,12 +43,13 @@ Numbers of instances: if the first ones fail, they may lack labels that later on
 
 class Checked(NamedTuple):
     """
-    The problems of a config, a line for each, and the keys of what was not constructed,
-    and why.
+    The problems of a config, a line for each; the keys of what was not constructed, and
+    why; and the metrics of the evaluation, if there was one.
     """
 
     problems: list[str]
     left_out: dict[str, str]
+    metrics: dict[str, float]
 
 
 def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
@@ -61,14 +62,15 @@ def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
     write_out_types(config)
     problems = [*wrong_keys(config), *map(str, unsafe_keys(config))]
     found = left_out(config)
+    metrics: dict[str, float] = {}
     if not problems:
         incomplete = without(config, found)
         try:
-            _construct(config, incomplete, elsewhere=elsewhere)
+            metrics = _construct(config, incomplete, elsewhere=elsewhere)
         except InputError as error:
             if not (elsewhere and _is_of_missing_file(error)):
                 problems.append(str(error))
-    return Checked(problems, found)
+    return Checked(problems, found, metrics)
 
 
 def _is_of_missing_file(error: InputError) -> bool:
@@ -87,9 +89,9 @@ class _NotConstructed(Exception):
 
 def _construct(
     config: dict[str, Any], incomplete: set[str], *, elsewhere: bool
-) -> None:
+) -> dict[str, float]:
     """
-    Construct, train and evaluate. If there is an error on the smaller sample and none
+    The metrics of the evaluation. If there is an error on the smaller sample and none
     on the larger, there is none.
     """
     problem: Any = None
@@ -100,10 +102,9 @@ def _construct(
             trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
             try:
                 trial.construct()
-                trial.evaluate()
-                return
+                return trial.evaluate()
             except _NotConstructed:
-                return
+                return {}
             except InputError as error:
                 problem = problem or error
                 cause = error.__cause__
@@ -152,11 +153,11 @@ class _Trial:
             validation_data_loader=self._loaders.get("validation"),
         )
 
-    def evaluate(self) -> None:
-        """Evaluate after a step, if AllenNLP's trainer trains."""
+    def evaluate(self) -> dict[str, float]:
+        """The metrics of an evaluation after a step, if AllenNLP's trainer trains."""
         trainer = self._trainer
         if not isinstance(trainer, GradientDescentTrainer):
-            return
+            return {}
         model = trainer.model.train()
         batch = self._batch("train")
         if batch is not None:
@@ -166,7 +167,7 @@ class _Trial:
         model.get_metrics(reset=True)
         batch = self._batch("validation")
         if batch is None:
-            return
+            return {}
         with constructing("model", "in an evaluation"), torch.no_grad():
             model.eval()
             loss = trainer.batch_outputs(batch, for_training=False).get("loss", 0.0)
@@ -176,6 +177,7 @@ class _Trial:
             names = [name for _, name in tracker.tracked_metrics]
             if not any("-" in name for name in names):  # of labels, some of which lack
                 tracker.add_metrics(metrics)
+        return metrics
 
     def _part(self, key: str, cls: Any, **extras: Any) -> Any:
         """The object that the config has under a key."""
