@@ -1,4 +1,4 @@
-// Coreference on the synthetic corpus (160 stories): spans of 4 words, 20 epochs. Why it differs: docs/PAPER.md.
+// Coreference on the synthetic corpus (160 stories): spans of 4 words, 20 epochs. Why it differs: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/coref.jsonnet') {

@@ -1,4 +1,4 @@
-// Named entities on the synthetic corpus (400 sentences): a smaller model, 30 epochs. Why it differs: docs/PAPER.md.
+// Named entities on the synthetic corpus (400 sentences): a smaller model, 30 epochs. Why it differs: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/ner.jsonnet') {

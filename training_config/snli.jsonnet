@@ -1,4 +1,4 @@
-// SNLI on the synthetic corpus (600 pairs): 64 units, 20 epochs. Why it differs: docs/PAPER.md.
+// SNLI on the synthetic corpus (600 pairs): 64 units, 20 epochs. Why it differs: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/snli.jsonnet') {

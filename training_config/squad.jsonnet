@@ -1,4 +1,4 @@
-// SQuAD on the synthetic corpus (2,240 questions): 4 epochs, at which runs still rise. Why it differs: docs/PAPER.md.
+// SQuAD on the synthetic corpus (2,240 questions): 4 epochs, at which runs still rise. Why it differs: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/squad.jsonnet') {

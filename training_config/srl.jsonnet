@@ -1,4 +1,4 @@
-// Semantic roles on the synthetic corpus (500 sentences): four layers of 100 units, 25 epochs. Why: docs/PAPER.md.
+// Semantic roles on the synthetic corpus (500 sentences): four layers of 100 units, 25 epochs. Why: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/srl.jsonnet') {

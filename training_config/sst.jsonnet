@@ -1,4 +1,4 @@
-// Sentiment on the synthetic corpus (200 sentences): a smaller model, 18 epochs. Why it differs: docs/PAPER.md.
+// Sentiment on the synthetic corpus (200 sentences): a smaller model, 18 epochs. Why it differs: the page PAPER.
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/sst.jsonnet') {

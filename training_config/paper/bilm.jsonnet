@@ -1,4 +1,4 @@
-// The biLM: sections 3.1 and 3.4, Jozefowicz et al. (2016); 1 Billion Word Benchmark. Departures: docs/PAPER.md.
+// The biLM: sections 3.1 and 3.4, Jozefowicz et al. (2016); 1 Billion Word Benchmark. Departures: the page PAPER.
 // Expected held-out perplexity, mean of both directions: 39.7. Two weeks on three GPUs of 2017.
 // Command: elmo-tasks train training_config/paper/bilm.jsonnet -s out/bilm      (--recover resumes it)
 //   then elmo-tasks bilm export out/bilm out/exported

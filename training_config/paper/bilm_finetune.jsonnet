@@ -1,5 +1,5 @@
-// Fine-tuning of the biLM on a task's text, here SNLI's: section 3.4, appendix A.1, Table 7. Departures: docs/PAPER.md.
-// Expected perplexity before and after: 72.1 and 16.8. An hour on a GPU. Other tasks, other biLMs: docs/PRETRAIN.md.
+// Fine-tuning of the biLM on a task's text, here SNLI's: section 3.4, appendix A.1, Table 7. Departures: the page PAPER.
+// Expected perplexity before and after: 72.1 and 16.8. An hour on a GPU. Other tasks, other biLMs: the page PRETRAIN.
 // Command: elmo-tasks train training_config/paper/bilm_finetune.jsonnet -s out/tuned
 //   writes out/tuned/perplexities.json, and out/tuned/exported for a task's `model.elmo`.
 local data = std.extVar('ELMO_TASKS_DATA');

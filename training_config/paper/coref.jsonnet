@@ -1,4 +1,4 @@
-// Coreference without ELMo: appendix A.6, Lee et al. (2017); CoNLL-2012. Departures: docs/PAPER.md.
+// Coreference without ELMo: appendix A.6, Lee et al. (2017); CoNLL-2012. Departures: the page PAPER.
 // Expected average F1 of MUC, B-cubed and CEAF-e: 67.2 (test). Two days on a GPU.
 // Command: elmo-tasks train training_config/paper/coref.jsonnet -s out/coref
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// Coreference with ELMo at the input of the encoder: appendix A.6. Departures: docs/PAPER.md.
+// Coreference with ELMo at the input of the encoder: appendix A.6. Departures: the page PAPER.
 // Expected average F1: 70.4 (test). Three days on a GPU. The paper's dropout of 0.5 is `input_dropout`.
 // Command: elmo-tasks train training_config/paper/coref_elmo.jsonnet -s out/coref_elmo
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// Named entities without ELMo: appendix A.7; CoNLL-2003. Departures: docs/PAPER.md.
+// Named entities without ELMo: appendix A.7; CoNLL-2003. Departures: the page PAPER.
 // Expected F1: 90.15 (test). An hour on a GPU.
 // Command: elmo-tasks train training_config/paper/ner.jsonnet -s out/ner
 local data = std.extVar('ELMO_TASKS_DATA');

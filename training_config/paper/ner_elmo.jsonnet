@@ -1,4 +1,4 @@
-// Named entities with ELMo at the input of the encoder: appendix A.7. Departures: docs/PAPER.md.
+// Named entities with ELMo at the input of the encoder: appendix A.7. Departures: the page PAPER.
 // Expected F1: 92.22 +- 0.10 (test). Some hours on a GPU.
 // Command: elmo-tasks train training_config/paper/ner_elmo.jsonnet -s out/ner_elmo
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// SNLI without ELMo: appendix A.3, the sequence model of Chen et al. (2017). Departures: docs/PAPER.md.
+// SNLI without ELMo: appendix A.3, the sequence model of Chen et al. (2017). Departures: the page PAPER.
 // Expected accuracy: 88.0 (test), 88.1 (dev). Some hours on a GPU.
 // Command: elmo-tasks train training_config/paper/snli.jsonnet -s out/snli
 local data = std.extVar('ELMO_TASKS_DATA');

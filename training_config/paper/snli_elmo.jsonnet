@@ -1,4 +1,4 @@
-// SNLI with ELMo at the input and the output of the lowest encoder: appendix A.3. Departures: docs/PAPER.md.
+// SNLI with ELMo at the input and the output of the lowest encoder: appendix A.3. Departures: the page PAPER.
 // Expected accuracy: 88.7 +- 0.17 (test), 89.5 (dev). A day on a GPU.
 // Command: elmo-tasks train training_config/paper/snli_elmo.jsonnet -s out/snli_elmo
 local data = std.extVar('ELMO_TASKS_DATA');

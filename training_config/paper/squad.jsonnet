@@ -1,4 +1,4 @@
-// SQuAD without ELMo: appendix A.4, and Clark and Gardner (2017). Departures: docs/PAPER.md.
+// SQuAD without ELMo: appendix A.4, and Clark and Gardner (2017). Departures: the page PAPER.
 // Expected F1: 81.1 (test), 80.8 (dev). A day on a GPU.
 // Command: elmo-tasks train training_config/paper/squad.jsonnet -s out/squad
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// SQuAD with ELMo at the input and the output of the lowest GRU: appendix A.4. Departures: docs/PAPER.md.
+// SQuAD with ELMo at the input and the output of the lowest GRU: appendix A.4. Departures: the page PAPER.
 // Expected F1: 85.8 (test), 85.6 (dev). Some days on a GPU.
 // Command: elmo-tasks train training_config/paper/squad_elmo.jsonnet -s out/squad_elmo
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// Semantic roles without ELMo: appendix A.5, He et al. (2017); CoNLL-2012. Departures: docs/PAPER.md.
+// Semantic roles without ELMo: appendix A.5, He et al. (2017); CoNLL-2012. Departures: the page PAPER.
 // Expected F1: 81.4 (test), 81.6 (dev). Some days on a GPU.
 // Command: elmo-tasks train training_config/paper/srl.jsonnet -s out/srl
 local data = std.extVar('ELMO_TASKS_DATA');
@@ -34,7 +34,7 @@ local vectors = data + '/vectors/glove.6B.100d.txt';
       num_layers: 8,
       dropout: 0.1,
       dropout_outputs: true,
-      precision: null,  // 'bfloat16' is faster on a CPU that has it (docs/PERFORMANCE.md)
+      precision: null,  // 'bfloat16' is faster on a CPU that has it (the page PERFORMANCE)
     },
   },
   data_loader: {

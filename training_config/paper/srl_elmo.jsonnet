@@ -1,4 +1,4 @@
-// Semantic roles with ELMo at the input of the encoder: appendix A.5. Departures: docs/PAPER.md.
+// Semantic roles with ELMo at the input of the encoder: appendix A.5. Departures: the page PAPER.
 // Expected F1: 84.6 (test), 84.8 (dev); after 10 epochs more than srl.jsonnet after 486 (section 5.4). Days on a GPU.
 // Command: elmo-tasks train training_config/paper/srl_elmo.jsonnet -s out/srl_elmo
 local data = std.extVar('ELMO_TASKS_DATA');

@@ -1,4 +1,4 @@
-// Sentiment without ELMo: appendix A.8, McCann et al. (2017); SST, five classes. Departures: docs/PAPER.md.
+// Sentiment without ELMo: appendix A.8, McCann et al. (2017); SST, five classes. Departures: the page PAPER.
 // Expected accuracy: 51.4 (test). An hour on a GPU.
 // Command: elmo-tasks train training_config/paper/sst.jsonnet -s out/sst
 local data = std.extVar('ELMO_TASKS_DATA');

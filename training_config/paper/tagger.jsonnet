@@ -1,5 +1,5 @@
 // A tagger for column data of your own, without ELMo: ner.jsonnet with learned word vectors and a softmax for each word;
-// "model.crf": true adds a CRF. The paper has no such task; expected accuracy and other columns: docs/PRETRAIN.md.
+// "model.crf": true adds a CRF. The paper has no such task; expected accuracy and other columns: the page PRETRAIN.
 // Command: elmo-tasks train training_config/paper/tagger.jsonnet -s out/tagger
 local data = std.extVar('ELMO_TASKS_DATA');
 

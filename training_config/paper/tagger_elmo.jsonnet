@@ -1,4 +1,4 @@
-// The tagger with ELMo at the input of the encoder; `l2` weighs against a loss per word. Expected: docs/PRETRAIN.md.
+// The tagger with ELMo at the input of the encoder; `l2` weighs against a loss per word. Expected: the page PRETRAIN.
 // Command: elmo-tasks train training_config/paper/tagger_elmo.jsonnet -s out/tagger_elmo
 local data = std.extVar('ELMO_TASKS_DATA');
 

@@ -1,4 +1,4 @@
-// Coreference on OntoGUM, 177 documents, to early stopping. What differs and why: docs/PAPER.md.
+// Coreference on OntoGUM, 177 documents, to early stopping. What differs and why: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/coref.jsonnet') {

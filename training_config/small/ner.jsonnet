@@ -1,4 +1,4 @@
-// Named entities on W-NUT 17, 3,394 sentences, to early stopping. What differs: docs/PAPER.md.
+// Named entities on W-NUT 17, 3,394 sentences, to early stopping. What differs: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/ner.jsonnet') {

@@ -1,4 +1,4 @@
-// SNLI on 13,100 pairs, to early stopping. What differs and why: docs/PAPER.md.
+// SNLI on 13,100 pairs, to early stopping. What differs and why: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/snli.jsonnet') {

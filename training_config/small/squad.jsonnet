@@ -1,4 +1,4 @@
-// SQuAD on 8,149 questions, to early stopping. What differs and why: docs/PAPER.md.
+// SQuAD on 8,149 questions, to early stopping. What differs and why: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/squad.jsonnet') {

@@ -1,4 +1,4 @@
-// Semantic roles on the English Web Treebank, to early stopping. What differs: docs/PAPER.md.
+// Semantic roles on the English Web Treebank, to early stopping. What differs: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/srl.jsonnet') {

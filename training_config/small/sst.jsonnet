@@ -1,4 +1,4 @@
-// Sentiment with half the units, to early stopping; a pass takes 8 epochs. What differs and why: docs/PAPER.md.
+// Sentiment with half the units, to early stopping; a pass takes 8 epochs. What differs and why: the page PAPER.
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/sst.jsonnet') {

@@ -1,6 +1,6 @@
 // What the tables share. The tasks are the records in elmo_tasks/tasks, with their configs of this scale.
 //
-// `elmo-tasks ablate` sets the variables `scale`, `tasks` and `configs`. docs/reference-tables.md lists the keys of a table.
+// `elmo-tasks ablate` sets the variables `scale`, `tasks` and `configs`. the page reference-tables lists the keys of a table.
 local scale = std.extVar('scale');
 local choose(values) = values[scale];
 local data =

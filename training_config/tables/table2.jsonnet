@@ -1,6 +1,6 @@
 // Table 2 (section 5.1): the last layer alone, or all layers with a large and a small lambda. Dev data. ELMo stands where
 // the configs put it: SQuAD and SNLI input and output, SRL input. At `paper`, SQuAD and SNLI read a biLM that is tuned on
-// their training data first (A.1). The text of 5.1 has scores of CoVe, whose rows need its files (docs/LAYERS.md).
+// their training data first (A.1). The text of 5.1 has scores of CoVe, whose rows need its files (the page LAYERS).
 // Command: elmo-tasks ablate table2 -s out/table2 --seeds 3
 local rows = import 'rows.libsonnet';
 
