@@ -70,7 +70,7 @@ def test_a_new_task(checkout: Path) -> None:
     row = "| `topics` |  | topics | 0 | 0 |  |\n"
     fill_in(checkout / "docs/TABLES.md", demo, row + demo)
     run("\n".join([*commands, "python -m docs.generate"]), checkout)
-    assert "| Topics " in (checkout / "out/topics/table.md").read_text()
+    assert "| Topics " in (checkout / "out/topics_table/table.md").read_text()
     tests = list(OF_ALL_FILES)
     for file in sorted((checkout / "tests").rglob("test_*.py")):
         if "gpu" not in file.parts and KNOWS_TASKS.search(file.read_text()):
