@@ -28,7 +28,6 @@ CHARACTERS = BYTES + 5
 PADDING_ID = 0
 """The id in all 50 slots of padding tokens; other ids are the character plus 1."""
 
-
 _INTEGERS = (
     torch.int64,
     torch.int32,

@@ -41,9 +41,9 @@ LEAST_FREE = 10**9
 _LOCK = threading.RLock()
 """Held while a store is used."""
 
-_PAGE = (
-    2**15
-)  # bytes; with more, small values waste space, with fewer, large take longer
+_PAGE = 2**15
+"""Bytes: with more, small values waste space; with fewer, large ones take longer."""
+
 _SECONDS = 600  # to wait for other processes
 
 STORE = "layers.sqlite"
@@ -103,17 +103,13 @@ class LayerCache:
         mask = token_mask(ids)  # [B, T]
         description = self._describe(source)
         sentences = _sentences(ids.to(torch.int16), mask, of=_digest(description))
-        stored_values = self._read(description, sentences)
+        token_bytes = source.n_layers * source.output_dim * STORED.itemsize
+        stored_values = self._read(description, sentences, token_bytes)
         rows, longest = mask.shape
         shape = (source.n_layers, rows, longest, source.output_dim)
         stored = np.zeros(shape, np.float16)  # [L+1, B, T, D]
         for key, value in stored_values.items():
             sentence = sentences[key]
-            size = source.n_layers * sentence.length * source.output_dim
-            if len(value) != size * STORED.itemsize:
-                raise InputError(
-                    "a damaged layer cache: delete it", file=self.cache_dir
-                )
             own = np.frombuffer(value, np.float16)
             own = own.reshape(source.n_layers, sentence.length, -1)  # [L+1, T, D]
             for row in sentence.rows:
@@ -150,15 +146,20 @@ class LayerCache:
         return open_store(folder / STORE, os.getpid())
 
     def _read(
-        self, description: Description, sentences: dict[bytes, _DistinctSentence]
+        self,
+        description: Description,
+        sentences: dict[bytes, _DistinctSentence],
+        token_bytes: int,
     ) -> dict[bytes, bytes]:
         """The stored values of those sentences that are in the cache."""
         values = {}
         with _LOCK, self._errors_logged(reading=True):
             if self._reads:
                 store = self._store(description)
-                for key in sentences:
+                for key, sentence in sentences.items():
                     for (value,) in store.execute(_SELECT, (key,)):
+                        if len(value or b"") != sentence.length * token_bytes:
+                            raise InputError("damaged: delete this folder")
                         values[key] = value
         return values
 

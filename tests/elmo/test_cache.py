@@ -7,6 +7,7 @@ import copy
 import logging
 import os
 import signal
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -222,15 +223,26 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     assert len(seen) == 1
 
 
+def overwrite(file: Path) -> None:
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def shorten(file: Path) -> None:
+    with sqlite3.connect(file) as store:
+        store.execute("UPDATE layers SET value = zeroblob(2)")
+    store.close()
+
+
+@pytest.mark.parametrize("damage", [overwrite, shorten])
 def test_a_damaged_file_is_not_used(
+    damage: Callable[[Path], None],
     cached: Embedder,
     plain: ElmoTokenEmbedder,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cached().layers(IDS)
-    path = stored_values(tmp_path)
-    path.write_bytes(bytes(len(path.read_bytes())))
+    damage(stored_values(tmp_path))
 
     def read() -> None:
         elmo = cached()

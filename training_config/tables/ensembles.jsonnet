@@ -10,8 +10,8 @@ local members = rows.choose({
   paper: { snli: 5, squad: 11 },
 });
 
-// `single` and `ensemble`: rows of the paper's table, and `of_paper` the column there. A metric after the first has rows
-// of its own, with the same runs.
+// `single` and `ensemble`: rows of the paper's table, and `of_paper` the column there. Each metric after the first has other
+// rows, with the same runs.
 local scored(name, metric, suffix, table, of_paper, single, ensemble) =
   local row = rows.elmo(name) + rows.scored_on_test(name) + {
     name: name + '-elmo' + suffix,

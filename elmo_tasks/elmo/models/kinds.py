@@ -18,27 +18,19 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def two_files(text: str) -> tuple[str, dict[str, str]] | None:
     """
     The kind and the two parts, by their keys, of a name such as
-    `OPTIONS.json+WEIGHTS.hdf5`; `None` for another name. Of several
-    `+` that could be the one between them, it is the first.
+    `OPTIONS.json+WEIGHTS.hdf5`; `None` for another name. Of several `+` that could be
+    the one between them, it is the first.
     """
     for kind, source in SOURCES.items():
-        for parts in _pairs(text, source.ends):
-            return kind, dict(zip(source.files, parts, strict=True))
+        for plus in re.finditer(r"\+", text):
+            parts = (text[: plus.start()], text[plus.end() :])
+            if source.ends and all(map(_ends_so, source.ends, parts)):
+                return kind, dict(zip(source.files, parts, strict=True))
     return None
 
 
-def _pairs(text: str, ends: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The parts before and after each `+` whose names end so."""
-    found = []
-    for plus in re.finditer(r"\+", text):
-        parts = (text[: plus.start()], text[plus.end() :])
-        fitting = [
-            re.search(end, address(part), re.IGNORECASE)
-            for end, part in zip(ends, parts, strict=False)
-        ]
-        if ends and all(fitting):
-            found.append(parts)
-    return found
+def _ends_so(end: str, part: str) -> bool:
+    return re.search(end, address(part), re.IGNORECASE) is not None
 
 
 def address(text: str) -> str:
