@@ -31,10 +31,6 @@ class Classifier(SoftmaxModel):
         super().__init__(*args, **kwargs)
         self._accuracy = CategoricalAccuracy()
 
-    @overrides
-    def label_names(self) -> set[str]:
-        return set(self.labels)
-
     @overrides(check_signature=False)
     def forward(
         self,

@@ -44,15 +44,6 @@ class Tagger(TaskModel):
         super().__init__(*args, **kwargs)
         self._unknown: set[str] = set()  # gold tags of evaluations that are not `tags`
 
-    @overrides
-    def label_names(self) -> set[str]:
-        """The tags, and the labels of spans that they encode, such as PER of B-PER."""
-        names = set(self.tags)
-        for tag in self.tags:
-            _, _, label = tag.partition("-")
-            names.add(label)
-        return names
-
     @abstractmethod
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         """

@@ -80,13 +80,6 @@ class Task:
             found.append(Example(one["input"], gold))
         return found
 
-    def gold_labels(self) -> set[str]:
-        """The labels in the gold answers of the examples; empty if they have none."""
-        labels: set[str] = set()
-        for example in self.examples:
-            _add_labels(example.gold, labels)
-        return labels
-
     @property
     def predictor(self) -> "type[JsonLinesPredictor]":
         """The class of its predictor, which the plugin has registered."""
@@ -104,16 +97,3 @@ class Task:
     def output(self) -> "type[Output]":
         """What the predictor returns."""
         return self.predictor.returns
-
-
-def _add_labels(value: Any, labels: set[str]) -> None:
-    """Add the values of the keys `label` and `type`, at any depth."""
-    if isinstance(value, list):
-        for one in value:
-            _add_labels(one, labels)
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            if key in ("label", "type"):
-                labels.add(one)
-            else:
-                _add_labels(one, labels)

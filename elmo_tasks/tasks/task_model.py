@@ -88,10 +88,6 @@ class TaskModel(Inlining, Model):
             return elmo.penalty()
         return elmo.penalty() + configured
 
-    def label_names(self) -> set[str]:
-        """The labels that predictions can have; empty if they have none."""
-        return set()
-
     @overrides
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None

@@ -14,7 +14,6 @@ from elmo_tasks.system.run_names import METRICS
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.tasks.metrics import metric_of
 from elmo_tasks.tasks.task import Task
-from elmo_tasks.tasks.task_model import TaskModel
 from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.archives.predictors import (
     default_predictor,
@@ -60,16 +59,11 @@ class LoadedModel:
 
     def describe(self) -> dict[str, Any]:
         """
-        `task`, `mix` (for each place of ELMo), `judged`: whether its labels contain
-        those of the examples' gold answers, and `scores`: those of its run, by the
+        `task`, `mix` (for each place of ELMo), and `scores`: those of its run, by the
         data.
         """
-        model = self.predictor._model
-        judged = False
-        if isinstance(model, TaskModel):
-            judged = self.task.gold_labels() <= model.label_names()
         mixes: list[tuple[str, Any]] = []
-        for module in model.modules():
+        for module in self.predictor._model.modules():
             if isinstance(module, ElmoTokenEmbedder):
                 mixes.extend(module.mixes())
         described = []
@@ -82,7 +76,6 @@ class LoadedModel:
         return {
             "task": self.task.name,
             "mix": described,
-            "judged": judged,
             "scores": _scores_of(self._archive, self.task.metric),
         }
 

@@ -98,7 +98,7 @@ def test_the_page_shows_them(browser: Any, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_examples_the_form_is_empty(browser: Any) -> None:
-    """As for a model of somebody's own data: nothing is asked, nor judged."""
+    """As for a model of somebody's own data: nothing is asked."""
     asked: list[str] = []
     with serving(NER, f"other={NER}") as server:
         page = browser.new_page()

@@ -234,29 +234,6 @@ def test_the_first_screen_shows_what_elmo_changes(show: Show) -> None:
     assert top + page.locator(".gold").bounding_box()["height"] < 720
 
 
-def _judged(route: Any, *, judged: bool) -> None:
-    """The list of models, as if all had, or all lacked, the labels of the examples."""
-    about = route.fetch().json()
-    for model in about["models"]:
-        model["judged"] = judged
-    route.fulfill(json=about)
-
-
-@pytest.mark.parametrize("task", INPUTS)
-@pytest.mark.parametrize("other", ["", "other"])
-def test_models_of_other_labels_are_not_judged(
-    task: str, other: str, show: Show
-) -> None:
-    link = {"view": task, "model": task}
-    if task == "ner":
-        link["with"] = other
-    page = show(link, {}, models=partial(_judged, judged=False))
-    page.wait_for_load_state("networkidle")
-    assert page.locator("article").count() > 0
-    assert page.locator(".gold").count() == 0
-    assert page.locator(".badge").count() == 0
-
-
 def _scored(route: Any) -> None:
     """The list of models, with scores of two of them."""
     about = route.fetch().json()
@@ -281,8 +258,7 @@ def test_the_scores_of_the_runs_are_below_the_examples(show: Show) -> None:
 @pytest.mark.parametrize("task", INPUTS)
 def test_gold_answers_are_drawn_and_are_right(task: str, show: Show) -> None:
     """For each example; a model that gives the gold answer is right."""
-    models = partial(_judged, judged=True)
-    page = show({"view": task}, {task: partial(as_predicted, task)}, models=models)
+    page = show({"view": task}, {task: partial(as_predicted, task)})
     page.wait_for_load_state("networkidle")
     examples = TASKS[task].examples
     assert texts(page, ".examples tbody td") == ["right "] * len(examples)

@@ -9,7 +9,6 @@ import torch
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from overrides import overrides
 from torch import Tensor
 
 from elmo_tasks.formats.annotation.trees import NAMES
@@ -60,11 +59,6 @@ class SentimentClassifier(Classifier):
         self.head = head.construct(
             input_dim=self.pool.get_output_dim(), classes=len(self.labels)
         )
-
-    @overrides
-    def label_names(self) -> set[str]:
-        """The names that the predictor gives the labels."""
-        return set(NAMES.values())
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, K] of B texts of T words."""
