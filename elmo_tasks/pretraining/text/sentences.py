@@ -22,12 +22,13 @@ _SHUFFLED_LINES = 200_000
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
-    The files that paths and globs (`**` is recursive) match, sorted and without
-    duplicates; several patterns are a list or separated by commas. Raises `InputError`
-    if a pattern matches no file.
+    The files that a path or a glob (`**` is recursive), or a list of these, match,
+    sorted and without duplicates. Raises `InputError` if a pattern matches no file.
     """
+    if isinstance(patterns, str):
+        patterns = [patterns]
     found = {}
-    for pattern in _single_patterns(patterns):
+    for pattern in patterns:
         for name in list_files(located(pattern)):
             path = Path(name)
             found[path.resolve()] = path
@@ -37,22 +38,6 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
             hint="give a path, a glob or a list of them",
         )
     return sorted(found.values())
-
-
-def _single_patterns(patterns: str | Sequence[str]) -> list[str]:
-    """Each path or glob by itself; the name of an existing file may have commas."""
-    if isinstance(patterns, str):
-        patterns = [patterns]
-    single = []
-    for entry in patterns:
-        parts = [entry] if Path(entry).is_file() else entry.split(",")
-        single += [part.strip() for part in parts]
-    return [pattern for pattern in single if pattern]
-
-
-def _size(file: Path) -> int:
-    """In bytes."""
-    return file.stat().st_size
 
 
 def read_sentences(
@@ -138,7 +123,7 @@ def shuffled_sentences(
             file = waiting.pop()
             own_rng = random.Random(f"{seed} {cycle}")
             opened.append(read_sentences([file], rng=own_rng, block_lines=block_lines))
-            sizes.append(_size(file))
+            sizes.append(file.stat().st_size)
         [index] = rng.choices(range(len(opened)), sizes)
         sentence = next(opened[index], None)
         if sentence is None:
