@@ -21,11 +21,6 @@ from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 from tests.pretraining import toy
 
-PROGRESS = SimpleNamespace(
-    _num_epochs=2, data_loader=range(10), _num_gradient_accumulation_steps=3
-)
-"""What the progress reads of a trainer: 2 epochs of 4 steps."""
-
 
 class Clock:
     now = 100.0
@@ -38,17 +33,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def take(
-    progress: LmProgress,
-    loss: float = 1.0,
-    tokens: tuple[int, ...] = (30, 10),
-    **options: Any,
-) -> None:
+def take(progress: LmProgress, tokens: tuple[int, ...] = (30, 10)) -> None:
     """A step, of several batches."""
     outputs = [{"tokens": count} for count in tokens]
-    chosen = {"is_training": True, **options}
-    metrics = {"perplexity": math.exp(loss)}
-    progress.on_batch(PROGRESS, [], outputs, metrics, **chosen)
+    progress.on_batch(None, [], outputs, is_training=True)
 
 
 METRICS = {"training_perplexity": math.e**2, "training_loss": 9.0}
@@ -66,10 +54,10 @@ def test_points_of_the_curve(
     caplog.set_level("INFO", "elmo_tasks")
     progress = LmProgress(tmp_path)
     take(progress, tokens=(12_345,))
-    progress.on_epoch(PROGRESS, METRICS, 0)
+    progress.on_epoch(None, METRICS, 0)
     assert not list(tmp_path.iterdir()) and caplog.messages == []
     clock.now = 250.26
-    progress.on_epoch(PROGRESS, VALIDATED, 0)
+    progress.on_epoch(None, VALIDATED, 0)
     point = {"step": 1, "tokens": 12_345, "seconds": 150.3, "training_loss": 2.0}
     point |= {"loss": 1.5, "perplexity": 3.0}
     assert points_of(tmp_path) == [point]
@@ -77,9 +65,9 @@ def test_points_of_the_curve(
     message = 'validation after 12,345 tokens: {"loss": 1.5, "perplexity": 3.0}'
     assert caplog.messages == [message]
     metrics = {**VALIDATED, "training_perplexity": 10.0}
-    progress.on_epoch(PROGRESS, metrics, 1, is_primary=False)
+    progress.on_epoch(None, metrics, 1, is_primary=False)
     assert points_of(tmp_path) == [point] and len(caplog.messages) == 1
-    progress.on_epoch(PROGRESS, VALIDATED, 2)
+    progress.on_epoch(None, VALIDATED, 2)
     losses = [one["training_loss"] for one in points_of(tmp_path)]
     assert losses == [2.0, 2.30259, 2.0]
 
@@ -89,10 +77,10 @@ def test_a_resumed_run_continues_the_progress(tmp_path: Path, clock: Clock) -> N
     progress = LmProgress(tmp_path / "a")
     take(progress)
     clock.now = 250.0
-    progress.on_epoch(PROGRESS, VALIDATED, 0)
+    progress.on_epoch(None, VALIDATED, 0)
     state = progress.state_dict()
     assert (state["steps"], state["tokens"], state["seconds"]) == (1, 40, 150.0)
-    progress.on_epoch(PROGRESS, VALIDATED, 1)
+    progress.on_epoch(None, VALIDATED, 1)
     assert len(state["points"]) == 1
     clock.now = 1000.0
     (tmp_path / "b").mkdir()
@@ -100,7 +88,7 @@ def test_a_resumed_run_continues_the_progress(tmp_path: Path, clock: Clock) -> N
     resumed.load_state_dict(state)
     clock.now = 1007.0
     take(resumed)
-    resumed.on_epoch(PROGRESS, VALIDATED, 1)
+    resumed.on_epoch(None, VALIDATED, 1)
     assert len(state["points"]) == 1
     found = [
         (one["step"], one["tokens"], one["seconds"])

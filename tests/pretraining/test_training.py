@@ -41,10 +41,6 @@ def test_it_learns_and_reports_progress(run: Path, corpus: Path) -> None:
     for name in ("perplexity", "forward_perplexity", "backward_perplexity"):
         assert math.exp(entropy) < metrics[f"best_validation_{name}"] < unigram / 2
     assert metrics["best_validation_unknown"] == 0
-    log = (run / "out.log").read_text().splitlines()
-    lines = [line for line in log if "tokens/s" in line]
-    assert len(lines) == 24
-    assert "step 120 of 120, time left 00:00: 9,600 tokens, loss" in lines[-1]
     curve = (run / "curve.jsonl").read_text().splitlines()
     points = [json.loads(line) for line in curve]
     assert [(point["step"], point["tokens"]) for point in points] == [

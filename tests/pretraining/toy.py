@@ -103,7 +103,6 @@ def overrides(**changes: Any) -> dict[str, Any]:
         "trainer.optimizer.lr": 0.02,
         "trainer.learning_rate_scheduler.warmup_steps": 5,
         "trainer.checkpointer.save_every_num_batches": 4,
-        "trainer.callbacks.0.every": 5,
     } | changes
 
 

@@ -58,7 +58,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
     optimizer: { type: 'adagrad', lr: 0.2, initial_accumulator_value: 1.0, eps: 1e-16 },
     grad_norm: 10.0,
     checkpointer: { keep_most_recent_by_count: 2, save_every_num_batches: 1250 },
-    callbacks: [{ type: 'elmo_tasks_lm_progress', every: 50 }],
+    callbacks: [{ type: 'elmo_tasks_lm_progress' }],
     run_confidence_checks: false,
   },
 }

@@ -34,7 +34,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
     grad_norm: 1.0,
     checkpointer: { keep_most_recent_by_count: 1 },
     callbacks: [
-      { type: 'elmo_tasks_lm_progress', every: 50 },
+      { type: 'elmo_tasks_lm_progress' },
       { type: 'elmo_tasks_tuning', softmax_epochs: 1 },
     ],
     run_confidence_checks: false,

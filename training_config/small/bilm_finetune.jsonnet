@@ -11,7 +11,7 @@ local bilm = (import '../fixtures.libsonnet') + '/bilm';
     num_epochs: 1,
     optimizer+: { lr: 5e-4 },
     callbacks: [
-      { type: 'elmo_tasks_lm_progress', every: 50 },
+      { type: 'elmo_tasks_lm_progress' },
       { type: 'elmo_tasks_tuning', softmax_epochs: 0 },
     ],
   },

@@ -12,13 +12,12 @@ from typing import Any
 
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
-from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.formats.text.marks import Marks
 from elmo_tasks.pretraining.export import write_exported
 from elmo_tasks.pretraining.scores.perplexity import perplexity
-from elmo_tasks.settings import Count, PathLike, Size, checked
+from elmo_tasks.settings import Count, PathLike, checked
 from elmo_tasks.system.files import write_text
 from elmo_tasks.system.run_names import CURVE, EXPORTED, OPTIONS_FILE, PERPLEXITIES
 
@@ -31,23 +30,17 @@ _VALIDATION = "validation_"
 @TrainerCallback.register("elmo_tasks_lm_progress")
 class LmProgress(TrainerCallback):
     """
-    Logs steps, tokens, training loss, speed and time left; writes `curve.jsonl`, which
-    a resumed run continues.
+    Logs each validation, and writes `curve.jsonl`, which a resumed run continues.
 
     A line of `curve.jsonl`: `step`, `tokens` (seen, per direction), `seconds` (of the
     whole run), `training_loss` (nats per token over the epoch, of the sampled softmax
     if there is one) and the validation metrics. In distributed training, they are those
     of all processes.
-
-    # Parameters
-
-    - `every`: number of steps between two log lines.
     """
 
     @checked
-    def __init__(self, serialization_dir: PathLike, every: Size = 50) -> None:
+    def __init__(self, serialization_dir: PathLike) -> None:
         super().__init__(serialization_dir)
-        self.every = every
         self.steps = 0
         self.tokens = 0
         self._points: list[dict[str, Any]] = []
@@ -60,19 +53,14 @@ class LmProgress(TrainerCallback):
         trainer: Any,
         batch_inputs: list[Any],
         batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
         *args: Any,
         is_training: bool,
-        is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        if not is_training:
-            return
-        self.steps += 1
-        for outputs in batch_outputs:
-            self.tokens += outputs["tokens"]
-        if is_primary and self.steps % self.every == 0:
-            self._log(trainer, math.log(batch_metrics["perplexity"]))
+        if is_training:
+            self.steps += 1
+            for outputs in batch_outputs:
+                self.tokens += outputs["tokens"]
 
     @overrides
     def on_epoch(
@@ -127,21 +115,6 @@ class LmProgress(TrainerCallback):
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._started
-
-    def _log(self, trainer: Any, loss: float) -> None:
-        batches = len(trainer.data_loader)
-        steps = math.ceil(batches / trainer._num_gradient_accumulation_steps)
-        total = trainer._num_epochs * steps
-        meter = "step {n_fmt} of {total_fmt}, time left {remaining}"
-        step = tqdm.format_meter(self.steps, total, self._seconds(), bar_format=meter)
-        speed = self.tokens / self._seconds()
-        logger.info(
-            "%s: %s tokens, loss %.4f, %.0f tokens/s",
-            step,
-            f"{self.tokens:,}",
-            loss,
-            speed,
-        )
 
 
 @TrainerCallback.register("elmo_tasks_tuning")
