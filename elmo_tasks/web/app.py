@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from elmo_tasks.errors import one_line, shown
+from elmo_tasks.errors import one_line
 from elmo_tasks.system.version import __version__
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
@@ -200,7 +200,6 @@ def _failure(error: Exception) -> HTTPException:
 
 def _add_errors(app: FastAPI, kinds: Mapping[str, type[BaseModel]]) -> None:
     """Each error is an object with the key `error`, one line."""
-    known = sorted(app.openapi()["paths"])
 
     @app.exception_handler(RequestValidationError)
     def not_valid(request: Request, error: RequestValidationError) -> Response:
@@ -209,13 +208,6 @@ def _add_errors(app: FastAPI, kinds: Mapping[str, type[BaseModel]]) -> None:
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
-        if error.status_code == 404:
-            path = shown(request.scope["path"])
-            error.detail = f"expected one of {', '.join(known)}, got {path}"
-        elif error.status_code == 405 and error.headers is not None:
-            method = request.method
-            expected = " or ".join(error.headers["Allow"].split(", "))
-            error.detail = f"expected the method {expected}, got {shown(method)}"
         return problem_response(error)
 
     @app.exception_handler(Exception)

@@ -90,8 +90,8 @@ def test_models(server: Server) -> None:
         ("/api/predict/ner", {"tokens": ["\ud800"]}, 422, "valid Unicode"),
         ("/api/predict/ner", {"\ud800": 1}, 422, "unicode string"),
         ("/api/predict/ner", b"[" * 19_000, 400, "parsing the body"),
-        ("/api/predict/ner", None, 405, "method POST"),
-        ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
+        ("/api/predict/ner", None, 405, "Method Not Allowed"),
+        ("/api/predict/<b>", {}, 404, "Not Found"),
         ("/api/predict/ner", b'{"tokens": ["a"], "id": NaN}', 422, "a value of JSON"),
         (
             "/api/predict/ner",
