@@ -63,10 +63,9 @@ def test_nearest_occurrences(index: CorpusIndex) -> None:
         ("north play", 5, 0.0),
         ("west play", 2, -1.0),
     ]
-    for chunk in (1, 2, 100):
-        for top in (9, 2):
-            found = nearest_occurrences(index, "play", source, top=top, chunk=chunk)
-            assert shown(found) == expected[:top]
+    for top in (9, 2):
+        found = nearest_occurrences(index, "play", source, top=top)
+        assert shown(found) == expected[:top]
 
 
 def test_missing_occurrences(index: CorpusIndex) -> None:

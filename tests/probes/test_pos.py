@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.mcnemar import neighbours, probability
+from elmo_tasks.experiments.probes.mcnemar import neighbours
 from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
 from tests.probes.samples import known
 
@@ -99,13 +98,3 @@ def test_discordant_items() -> None:
     (pair,) = neighbours({"layer 1": one, "layer 2": other})
     assert pair == ("layer 1", "layer 2", 5, 1, pytest.approx(14 / 64))
     assert neighbours({"layer 1": one, "layer 2": one})[0].p == 1
-
-
-@pytest.mark.parametrize(
-    ("fewer", "discordant"), [(0, 0), (0, 1), (3, 6), (4, 21), (700, 1500)]
-)
-def test_mcnemar(fewer: int, discordant: int) -> None:
-    expected = 1.0
-    if discordant:
-        expected = binomtest(fewer, discordant).pvalue
-    assert probability(fewer, discordant) == pytest.approx(expected, rel=1e-9)

@@ -29,23 +29,14 @@ def neighbours(right: Mapping[str, np.ndarray]) -> list[Discordant]:
     right, bool [N]. If two rows do not differ, an item that only one of them gets right
     is equally likely to be either's; p is the two-sided binomial test of that.
     """
+    from scipy.stats import binomtest
+
     found = []
     for one, other in pairwise(right):
         only_one = int((right[one] & ~right[other]).sum())
         only_other = int((right[other] & ~right[one]).sum())
-        p = probability(min(only_one, only_other), only_one + only_other)
+        p = 1.0
+        if only_one + only_other:
+            p = float(binomtest(only_one, only_one + only_other).pvalue)
         found.append(Discordant(one, other, only_one, only_other, p))
     return found
-
-
-def probability(fewer: int, discordant: int) -> float:
-    """
-    The probability that of n `discordant` items at most k = `fewer`, or at least n - k,
-    are the first row's by chance: `min(1, 2 sum_(i <= k) C(n, i) / 2^n)`.
-    """
-    ways = 1  # C(n, i)
-    tail = 1
-    for number in range(fewer):
-        ways = ways * (discordant - number) // (number + 1)
-        tail += ways
-    return min(1.0, 2 * tail / 2**discordant)

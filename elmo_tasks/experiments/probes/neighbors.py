@@ -15,9 +15,8 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from elmo_tasks.experiments.probes.senses import read_senses
-from elmo_tasks.formats.text.tables import require_text
-from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
+from elmo_tasks.pretraining.text.sentences import read_sentences
 
 CHUNK = 32_768
 """Vectors compared at a time."""
@@ -28,26 +27,13 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     The words of each sentence of a text with one tokenized sentence per line, plain or
     gzip; or, if the file name ends in `.xml`, of a word-sense corpus.
 
-    Raises `InputError` as `open_text` and `read_senses` do, or for a table; at the end,
-    if there is no sentence.
+    Raises `InputError` as `read_sentences` and `read_senses` do.
     """
     if Path(file).suffix == ".xml":
         for sentence in read_senses(file):
             yield sentence.words
         return
-    require_text(file, hint="elmo-tasks bilm prepare --text-field NAME reads tables")
-    yield from not_empty(
-        _lines_of_words(file),
-        "expected one tokenized sentence per line, got none",
-        file,
-    )
-
-
-def _lines_of_words(file: str | Path) -> Iterator[list[str]]:
-    for _, line in open_text(file):
-        words = line.split()
-        if words:
-            yield words
+    yield from read_sentences([file])
 
 
 class CorpusIndex:
@@ -124,18 +110,12 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurren
 
 
 def nearest_occurrences(
-    index: CorpusIndex,
-    word: str,
-    query: Occurrence,
-    *,
-    top: int,
-    chunk: int = CHUNK,
+    index: CorpusIndex, word: str, query: Occurrence, *, top: int
 ) -> list[Occurrence]:
     """
     The `top` occurrences of `word` that are nearest by cosine to its occurrence
     `query`, the nearest first (Table 4). Ties are in the order of the corpus.
-    Sentences with the same words as that of `query` are left out. Compares `chunk`
-    vectors at a time, which bounds the memory.
+    Sentences with the same words as that of `query` are left out.
     """
     own = index.occurrences(word)
     vector = index.vectors[own[query.number - 1]].astype(np.float32)  # [D]
@@ -144,10 +124,7 @@ def nearest_occurrences(
         words, _ = index.position_of(token)
         is_other.append(words != query.words)
     tokens = own[np.array(is_other)]  # [M]
-    near = np.zeros(len(tokens), np.float32)
-    for start in range(0, len(tokens), chunk):
-        part = slice(start, start + chunk)
-        near[part] = cosines(index.vectors[tokens[part]].astype(np.float32), vector)
+    near = cosines(index.vectors[tokens].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
     occurrences = []
     for token, cosine in zip(tokens[best].tolist(), near[best].tolist(), strict=True):
