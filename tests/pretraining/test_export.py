@@ -141,26 +141,10 @@ def test_a_card_has_the_perplexity_of_the_best_validation(
     assert "# known\n" in text
     assert "| language | la |" in text and "| text | letters |" in text
     load_trained(tmp_path / "known")
-    (run / "curve.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match="curve.jsonl: expected validations, got Key"):
-        export_run(run, tmp_path / "damaged", about=about)
-    assert not (tmp_path / "damaged").exists()
 
 
 def card(folder: Path) -> str:
     return (folder / "README.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("first", ["hdf5", "safetensors"])
-def test_a_folder_has_one_format(first: Any, run: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    export_run(run, out, chosen=first)
-    second: Any = "hdf5" if first == "safetensors" else "safetensors"
-    with pytest.raises(
-        InputError, match="out: expected no files of another model.*another folder"
-    ):
-        export_run(run, out, chosen=second)
-    load_trained(out)
 
 
 def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -> None:

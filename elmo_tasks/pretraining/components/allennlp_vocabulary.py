@@ -27,23 +27,6 @@ official `vocabulary.txt`.
 """
 
 
-def require_file_or_files(
-    file: object, files: object, size: int | None, min_count: int | None
-) -> None:
-    """
-    Raises `InputError` for arguments of `LmVocabulary` that do not go together.
-    """
-    found = []
-    if (files is None) == (file is None):
-        found.append(Wrong("files", "file, or files with size or min_count", files))
-    if size is not None and min_count is not None:
-        found.append(Wrong("min_count", "null with size", min_count))
-    for key, limit in (("size", size), ("min_count", min_count)):
-        if file is not None and limit is not None:
-            found.append(Wrong(key, "null with file", limit))
-    require_none(found)
-
-
 @Vocabulary.register("elmo_tasks_words", constructor="from_corpus")
 class LmVocabulary(Vocabulary):
     """
@@ -75,7 +58,13 @@ class LmVocabulary(Vocabulary):
 
         Raises `InputError` if these do not go together, or a file cannot be read.
         """
-        require_file_or_files(file, files, size, min_count)
+        found = []
+        if (files is None) == (file is None):
+            wanted = "file, or files with size or min_count"
+            found.append(Wrong("files", wanted, files))
+        if file is not None and (size or min_count):
+            found.append(Wrong("file", "null with size or min_count", file))
+        require_none(found)
         if file is not None:
             return cls.of(WordVocabulary.from_file(file))
         paths = text_files(reader, files or [])

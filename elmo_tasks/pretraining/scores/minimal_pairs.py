@@ -195,30 +195,27 @@ class GroupCounts:
     """Counts pairs by their group: `add` each, then `accuracies`."""
 
     def __init__(self) -> None:
-        self._groups: dict[str, PairCounts] = {}
-        self._all = PairCounts()
-        self._known = PairCounts()
+        self._counts: dict[str, PairCounts] = {}
 
     def add(self, scored: ScoredPair) -> None:
-        self._all.add(scored)
+        names = [ALL]
         if not scored.has_unknown:
-            self._known.add(scored)
-        group = scored.pair.group
-        if group:
-            self._groups.setdefault(group, PairCounts()).add(scored)
+            names.append(ALL_KNOWN)
+        if scored.pair.group:
+            names.append(scored.pair.group)
+        for name in names:
+            self._counts.setdefault(name, PairCounts()).add(scored)
 
     def accuracies(self) -> list[GroupAccuracy]:
         """
         Those of each group by name, of `all` pairs, and of all pairs without a word
         outside the vocabulary if there are others, too.
         """
-        rows = []
-        for name in sorted(self._groups):
-            rows.append(self._groups[name].accuracy(name))
-        rows.append(self._all.accuracy(ALL))
-        if 0 < self._known.pairs < self._all.pairs:
-            rows.append(self._known.accuracy(ALL_KNOWN))
-        return rows
+        names = sorted(self._counts.keys() - {ALL, ALL_KNOWN}) + [ALL]
+        known = self._counts.get(ALL_KNOWN)
+        if known is not None and known.pairs < self._counts[ALL].pairs:
+            names.append(ALL_KNOWN)
+        return [self._counts[name].accuracy(name) for name in names]
 
 
 def accuracy(correct: float, pairs: int) -> Accuracy:

@@ -215,7 +215,7 @@ def _write(
     Write the sentences of a file to those of both splits, of which an empty one is not
     made.
     """
-    found: dict[str, Prepared] = {}
+    counts: dict[str, list[int]] = {}  # of sentences and words
     outputs = {}
     with ExitStack() as stack:
         for paragraph, words in sentences:
@@ -231,12 +231,10 @@ def _write(
                 # Without a name and a time in its header.
                 packed = GzipFile("", "wb", 4, raw, mtime=0)
                 outputs[split] = stack.enter_context(packed)
-                found[split] = Prepared(str(file), split, 0, 0)
+                counts[split] = [0, 0]
             outputs[split].write(" ".join(words).encode() + b"\n")
-            before = found[split]
-            found[split] = before._replace(
-                sentences=before.sentences + 1, words=before.words + len(words)
-            )
-    if not found:
+            counts[split][0] += 1
+            counts[split][1] += len(words)
+    if not counts:
         raise InputError("expected text, got none", file=file)
-    return list(found.values())
+    return [Prepared(str(file), split, *own) for split, own in counts.items()]
