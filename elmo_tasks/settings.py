@@ -88,9 +88,6 @@ Width = Annotated[Integer, Field(ge=1, le=WIDEST)]
 Depth = Annotated[Integer, Field(ge=1, le=DEEPEST)]
 """Layers, or copies of a layer."""
 
-Padding = Annotated[Integer, Field(ge=0, le=WIDEST)]
-"""The shortest length to which a sequence is padded; 0 for its own."""
-
 Column = Annotated[Integer, Field(ge=-1, le=LARGEST)]
 """The number of a column from 0; -1 is the last one."""
 

@@ -7,7 +7,7 @@ from allennlp.data import Token, TokenIndexer, Vocabulary
 from overrides import overrides
 
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, pad_rows, shared_ids
-from elmo_tasks.settings import Padding, checked
+from elmo_tasks.settings import checked
 
 KEY = "elmo_tokens"  # the name of the tensor, as in AllenNLP's `elmo_characters`
 SLOTS = "elmo_slots"  # the padding key of the slots of a word
@@ -22,15 +22,11 @@ class CharacterIndexer(TokenIndexer):
 
     Instances hold one reference per token to an array that all occurrences of a word
     share.
-
-    # Parameters
-
-    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked
-    def __init__(self, *, token_min_padding_length: Padding = 0) -> None:
-        super().__init__(token_min_padding_length)
+    def __init__(self) -> None:
+        super().__init__()
 
     @overrides
     def count_vocab_items(

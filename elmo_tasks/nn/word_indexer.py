@@ -10,7 +10,7 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from overrides import overrides
 
 from elmo_tasks.nn.word_lookup import WordLookup
-from elmo_tasks.settings import ListOf, Padding, PathLike, checked
+from elmo_tasks.settings import ListOf, PathLike, checked
 
 IDS = "tokens"
 
@@ -35,7 +35,6 @@ class WordIndexer(TokenIndexer):
     - `namespace`: the vocabulary namespace of the words.
     - `lookup_files`: the `lookup_file` of the word vectors; of
       `elmo_tasks_concatenated_vectors`, that of each of the `parts`.
-    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked
@@ -44,9 +43,8 @@ class WordIndexer(TokenIndexer):
         *,
         namespace: str = "tokens",
         lookup_files: Optional[ListOf[PathLike]] = None,
-        token_min_padding_length: Padding = 0,
     ) -> None:
-        super().__init__(token_min_padding_length)
+        super().__init__()
         self._namespace = namespace
         self._lookups = []
         for file in lookup_files or []:
@@ -99,7 +97,7 @@ class WordIndexer(TokenIndexer):
     @overrides
     def get_padding_lengths(self, indexed_tokens: IndexedTokenList) -> dict[str, int]:
         """The number of tokens T, and for each look-up that of its rows, K."""
-        length = max(len(indexed_tokens[IDS]), self._token_min_padding_length)
+        length = len(indexed_tokens[IDS])
         lengths = {IDS: length}
         for number in range(len(self._lookups)):
             lengths[rows_of(number)] = length

@@ -21,7 +21,7 @@ from elmo_tasks.formats.annotation.ontonotes import (
 )
 from elmo_tasks.formats.annotation.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.settings import Padding, checked
+from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 
@@ -42,15 +42,11 @@ class PredicateIndexer(TokenIndexer):
     of which the first is unused, this is the paper's binary feature. The indexer also
     collects the predicates' words in the vocabulary, from which the predictor guesses
     predicates.
-
-    # Parameters
-
-    - `token_min_padding_length`: pad every text to at least this many tokens.
     """
 
     @checked
-    def __init__(self, *, token_min_padding_length: Padding = 0) -> None:
-        super().__init__(token_min_padding_length)
+    def __init__(self) -> None:
+        super().__init__()
 
     @overrides
     def count_vocab_items(
