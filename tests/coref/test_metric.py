@@ -162,51 +162,6 @@ def test_equals_the_official_scorer(length: int) -> None:
         assert found == pytest.approx(np.array(wanted), abs=1e-9), (response, key)
 
 
-@settings(deadline=None, max_examples=200)
-@given(seed=st.integers(0, 10**6))
-def test_the_order_of_clusters_has_no_effect(seed: int) -> None:
-    generator = Random(seed)
-    key = random_clusters(generator, length=8)
-    response = random_clusters(generator, length=8)
-    counts = document_counts(response, key)
-    assert document_counts(shuffled(generator, response), key) == pytest.approx(counts)
-    beginnings = [min(map(reading_order, cluster)) for cluster in key]
-    if len(set(beginnings)) == len(key):
-        other = shuffled(generator, key)
-        assert document_counts(response, other) == pytest.approx(counts)
-
-
-def test_repeated_mentions_in_the_response() -> None:
-    clean = scored((clusters("ab cd"), clusters("abcd")))
-    assert scored((clusters("aab acd"), clusters("abcd"))) == clean, (
-        "the first mention counts"
-    )
-    assert scored((clusters("acd aab"), clusters("abcd"))) == clean, (
-        "the first in the text"
-    )
-    assert scored((clusters("ab cd b"), clusters("abcd"))) == clean, (
-        "a cluster of repetitions is none"
-    )
-    assert scored((clusters("ab xx"), clusters("ab")))[
-        "b_cubed_precision"
-    ] == pytest.approx(2 / 4)
-    assert scored((clusters("ab xx"), clusters("ab")))[
-        "muc_precision"
-    ] == pytest.approx(1 / 2)
-
-
-def test_repeated_mentions_in_the_key() -> None:
-    """The scorer gives these numbers for files with these clusters."""
-    twice = document_counts(clusters("ab cd"), clusters("aabcd"))
-    assert twice == pytest.approx(
-        np.array([[2, 4, 2, 2], [8 / 5, 5, 4, 4], [6 / 7, 1, 6 / 7, 2]])
-    )
-    in_two = document_counts(clusters("abc"), clusters("ab bcd"))
-    assert in_two == pytest.approx(
-        np.array([[1, 3, 1, 2], [7 / 3, 5, 2, 3], [0.8, 2, 0.8, 1]])
-    )
-
-
 @pytest.mark.parametrize(("split", "every"), [("dev", 1), ("train", 8)])
 def test_equals_the_official_scorer_on_real_documents(split: str, every: int) -> None:
     file = REAL_DATA / "coref" / f"{split}.gold_conll"

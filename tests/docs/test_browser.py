@@ -142,58 +142,6 @@ def test_page_fits_a_phone_and_is_accessible(scheme: str, open_page: Open) -> No
     assert found["unnamed"] == found["faint"] == []
 
 
-DRAWINGS = """() => [...document.querySelectorAll("#views svg")].map((svg) => {
-  const canvas = svg.getBoundingClientRect();
-  const place = (one) => {
-    const { left, top, width, height } = one.getBoundingClientRect();
-    return { x: left - canvas.left, y: top - canvas.top, width, height, text: one.textContent };
-  };
-  const all = (selector) => [...svg.querySelectorAll(selector)].map(place);
-  return { width: canvas.width, height: canvas.height, labels: all("text"), marks: all("path") };
-})"""
-
-
-@pytest.mark.parametrize("width", [400, 1000, 1400])
-@pytest.mark.parametrize("example", ["play", "bank"])
-def test_drawings_are_readable(example: str, width: int, open_page: Open) -> None:
-    """
-    No label covers another one or a mark, none is outside or too small, and the largest
-    drawing fills its canvas in one direction.
-    """
-    page = open_page(viewport={"width": width, "height": 900})
-    page.get_by_role("button", name=example, exact=True).first.click()
-    playwright.expect(page.locator("#sentences [aria-pressed=true]")).to_have_text(
-        example
-    )
-    filled = []
-    for drawing in page.evaluate(DRAWINGS):
-        labels = drawing["labels"]
-        marks = drawing["marks"]
-        assert [label["text"] for label in labels] == [
-            str(number + 1) for number in range(len(marks))
-        ]
-        for number, label in enumerate(labels):
-            assert label["height"] > 9
-            assert 0 <= label["x"] <= drawing["width"] - label["width"]
-            assert 0 <= label["y"] <= drawing["height"] - label["height"]
-            for other in labels[:number] + marks:
-                assert not meet(label, other), f"{label} covers {other}"
-        for start, size in (("x", "width"), ("y", "height")):
-            first = min(mark[start] for mark in marks)
-            last = max(mark[start] + mark[size] for mark in marks)
-            filled.append((last - first) / drawing[size])
-    assert max(filled) > 0.7
-
-
-def meet(one: dict[str, float], other: dict[str, float]) -> bool:
-    """If two boxes overlap by more than a few pixels, which are empty in a letter's."""
-    across = min(one["x"] + one["width"], other["x"] + other["width"])
-    across -= max(one["x"], other["x"])
-    down = min(one["y"] + one["height"], other["y"] + other["height"])
-    down -= max(one["y"], other["y"])
-    return across > 1 and down > 4
-
-
 def test_text_is_split_as_in_the_training_text(open_page: Open) -> None:
     page = open_page()
     page.locator("#text").fill("\"I don't,\" said Ann's well-known\u00a0\U0001f600.")

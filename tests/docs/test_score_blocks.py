@@ -4,15 +4,13 @@ import random
 import runpy
 from itertools import chain
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 
 import pytest
-from allennlp.data import Instance
-from allennlp.data.fields import TextField
 
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.archives.loading import load_archive, score
-from elmo_tasks.training.data.subsampling import SubsamplingReader, units_in
+from elmo_tasks.training.data.subsampling import units_in
 from tests.models import SAMPLES
 from tests.tasks.test_task_models import STORED
 from tests.tiny import ROOT
@@ -51,16 +49,6 @@ def test_without_a_block_the_others_are_scored(task: str) -> None:
     assert all(sizes)
 
 
-def test_the_error_of_a_mean_is_the_usual_one() -> None:
-    generator = random.Random(1)
-    values = [generator.gauss(0, 1) for _ in range(20)]
-    without = []
-    for index in range(len(values)):
-        without.append(mean(values[:index] + values[index + 1 :]))
-    found = SCRIPT["jackknife_error"](mean(values), without, [1] * 20)
-    assert found == pytest.approx(stdev(values) / 20**0.5)
-
-
 def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
     """Over many samples, its square is the variance of the mean, on average."""
     generator = random.Random(1)
@@ -75,42 +63,6 @@ def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
         whole = mean(chain(*blocks))
         found.append(SCRIPT["jackknife_error"](whole, without, sizes) ** 2)
     assert mean(found) == pytest.approx(1 / sum(sizes), rel=0.1)
-
-
-@pytest.mark.parametrize("part", [(0.0, 1.0), (0.7, 1.0)])
-@pytest.mark.parametrize(
-    "task, dev", [("snli", "snli_1.0_dev.jsonl"), ("sst", "dev.txt")]
-)
-def test_instances_with_unknown_words_are_scored_apart(
-    task: str, dev: str, part: tuple[float, float], tmp_path: Path
-) -> None:
-    """
-    Of the part, as it is cut for training. The vector of a lower-cased word is one of
-    the word, as it is in the models.
-    """
-    file = tmp_path / dev
-    lines = (ROOT / "fixtures/miniworld" / task / dev).read_text().splitlines()
-    file.write_text("\n".join(lines[:40]))
-    stored = STORED / "1" / f"{task}.tar.gz"
-    reader = load_archive(stored).validation_dataset_reader
-    instances = list(SubsamplingReader(reader, part=part).read(str(file)))
-    known: set[str] = set()
-    for one in instances[::2]:
-        known |= words_of(one)
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("".join([f"{word} 1 2\n" for word in known]))
-    blocks = SCRIPT["blocks_of"](part, 4)
-    for name, chosen in SCRIPT["subsets_by_words"](vectors).items():
-        is_known = name == "known"
-        expected = [one for one in instances if (words_of(one) <= known) == is_known]
-        archive = load_archive(stored)
-        whole, without, sizes = SCRIPT["scores_without"](
-            archive, str(file), blocks, "accuracy", chosen
-        )
-        assert len(without) == len(sizes) > 1 and sum(sizes) == len(expected)
-        archive = load_archive(stored)
-        SCRIPT["use"](archive.validation_dataset_reader, expected)
-        assert whole == pytest.approx(score(archive, file)["accuracy"])
 
 
 def test_blocks_without_a_unit_are_left_out(tmp_path: Path) -> None:
@@ -128,21 +80,3 @@ def test_blocks_without_a_unit_are_left_out(tmp_path: Path) -> None:
     assert sum(sizes) == 29 and max(sizes) >= 20
     assert len(without) == len(sizes) < 20
     assert whole == pytest.approx(expected)
-
-
-def test_a_document_has_unknown_words_too(tmp_path: Path) -> None:
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("zzz 1 2\n")
-    archive = load_archive(STORED / "1" / "coref.tar.gz")
-    instances = list(archive.validation_dataset_reader.read(SAMPLES["coref"]))
-    unknown = SCRIPT["subsets_by_words"](vectors)["unknown"]
-    assert all(map(unknown, instances))
-
-
-def words_of(instance: Instance) -> set[str]:
-    """The lower-cased words."""
-    found = set()
-    for field in instance.fields.values():
-        if isinstance(field, TextField):
-            found.update([token.text.lower() for token in field.tokens])
-    return found

@@ -9,7 +9,6 @@ from torch import nn
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
 from tests.elmo.sources.transformer_samples import ARCHITECTURES, write_transformer
@@ -147,28 +146,6 @@ def test_transformers(architecture: str, tmp_path: Path, gpu: torch.device) -> N
     assert found.device == gpu
     atol = 1e-3 if gpu.type == "cuda" else 1e-4  # CUDA's sums have another order
     torch.testing.assert_close(found.cpu(), expected, atol=atol, rtol=1e-4)
-
-
-@pytest.mark.parametrize("norm", [False, "sentence", "batch"])
-@pytest.mark.parametrize("mix", ["weighted", "last", "layer:0"])
-@pytest.mark.parametrize("gamma", [True, False])
-def test_mixes(gamma: bool, mix: str, norm: Any, gpu: torch.device) -> None:
-    settings = MixSettings(mix=mix, gamma=gamma, layer_norm=norm)
-    mixer = ScalarMix(3, settings)
-    layers, mask = (
-        torch.randn(3, 2, 4, 5),
-        torch.tensor([[True] * 4, [True] * 2 + [False] * 2]),
-    )
-    layers = layers * mask[:, :, None]
-    expected, weights = mixer(layers, mask), mixer.layer_weights()
-    mixer.to(gpu)
-    found = mixer(layers.to(gpu), mask.to(gpu))
-    torch.testing.assert_close(found.cpu(), expected)
-    assert mixer.layer_weights().tolist() == weights.tolist()
-    device = torch.device("cpu")
-    for parameter in mixer.parameters():
-        device = parameter.device
-    assert mixer.penalty().device == device
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

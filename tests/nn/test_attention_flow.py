@@ -82,16 +82,3 @@ def test_self_attention_equals_loops() -> None:
             weights = softmax(scores)[1:]
             expected = mean(weights, row[others])
             torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)
-
-
-def test_initial_values_are_docqas() -> None:
-    """Keras' Glorot-uniform distribution of a vector, and a score of -1 for no word."""
-    torch.manual_seed(2)
-    width = 400
-    similarity = Trilinear(width)
-    bound = (3 / width**0.5) ** 0.5
-    for weights in similarity.parameters():
-        assert 0.97 * bound < weights.abs().max().item() <= bound
-        assert abs(weights.abs().mean().item() / bound - 0.5) < 0.05
-    attention = SelfAttention(width)
-    assert attention.null_score.item() == -1.0

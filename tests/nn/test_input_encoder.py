@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import TextFieldTensors
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.tasks.tagging.reader import NerReader
-from tests.models import corpus, make_model, tensors, word_encoder
+from tests.models import corpus, make_model, tensors
 from tests.tiny import ELMO_DIM, SIZES
 
 WORD_DIM, CHARACTER_DIM, HIDDEN = (
@@ -33,22 +31,6 @@ def make(
         "ner", corpus("ner"), folder, None if at is None else {"at": at}, **keys
     )
     return model.input_encoder, tensors(model.vocab, corpus("ner"))["tokens"]
-
-
-def test_allennlps_embedding_gets_no_spelling() -> None:
-    reader = NerReader(token_indexers={"tokens": WordIndexer()})
-    known, unknown = (
-        reader.text_to_instance(text.split())
-        for text in ("the ferry left", "a gull left")
-    )
-    for instance in (known, unknown):
-        reader.apply_token_indexers(instance)
-    vocab = Vocabulary.from_instances([known])
-    layers = word_encoder(vocab)
-    assert torch.equal(
-        layers(tensors(vocab, [known])["tokens"]).mask,
-        layers(tensors(vocab, [unknown])["tokens"]).mask,
-    )
 
 
 @pytest.mark.parametrize(

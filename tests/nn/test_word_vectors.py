@@ -10,8 +10,7 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, Instance, Token, Vocabulary
-from allennlp.data.fields import ListField, TextField
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.data.fields import TextField
 from allennlp.modules.token_embedders import TokenEmbedder
 
 from elmo_tasks.errors import InputError
@@ -220,49 +219,6 @@ def test_each_word_of_a_batch_gets_its_own_vector(
     assert torch.allclose(found, torch.tensor(expected))
 
 
-def test_forward_reads_no_file(
-    archived: tuple[WordVectors, Vocabulary], file: Path
-) -> None:
-    lean, saved = archived
-    read = batch(saved, [file], *SENTENCES)
-    file.unlink()
-    assert lean(**read)[0, 0].tolist() == [4, 4, 4]
-
-
-def test_words_in_a_list_of_texts_of_which_one_is_padding(
-    archived: tuple[WordVectors, Vocabulary], file: Path
-) -> None:
-    lean, saved = archived
-    indexer = {"words": WordIndexer(lookup_files=[file])}
-    documents = []
-    for sentences in (SENTENCES, SENTENCES[:1]):
-        texts = []
-        for words in sentences:
-            texts.append(TextField([Token(word) for word in words], indexer))
-        documents.append(Instance({"text": ListField(texts)}))
-    made = Batch(documents)
-    made.index_instances(saved)
-    read = made.as_tensor_dict()["text"]["words"]  # two documents, three sentences
-    flat = {name: tensor.flatten(0, 1) for name, tensor in read.items()}
-    found = lean(**flat)
-    assert torch.equal(found[:3], lean(**batch(saved, [file], *SENTENCES)))
-    assert torch.equal(found[3], found[0]) and not found[4:].any()
-
-
-def test_embedders_of_other_models_get_looked_up_vectors(
-    archived: tuple[WordVectors, Vocabulary], file: Path
-) -> None:
-    """As in a model of AllenNLP, whose vocabulary and embedder are AllenNLP's own."""
-    lean, saved = archived
-    read = batch(saved, [file], *SENTENCES)
-    expected = lean(**read)
-    embed = BasicTextFieldEmbedder({"words": lean})
-    assert torch.equal(embed({"words": read}), expected)
-    nested = {name: tensor[None] for name, tensor in read.items()}
-    found = embed({"words": nested}, num_wrapping_dims=1)
-    assert torch.equal(found, expected[None])
-
-
 def test_another_process_looks_the_same_vectors_up(
     archived: tuple[WordVectors, Vocabulary], file: Path
 ) -> None:
@@ -271,15 +227,6 @@ def test_another_process_looks_the_same_vectors_up(
     expected = lean(**batched(indexer, saved, ["ferry", "may"]))
     sent = pickle.loads(pickle.dumps(indexer))
     assert torch.equal(lean(**batched(sent, saved, ["ferry", "may"])), expected)
-
-
-def test_new_words_leave_the_vocabulary_as_it_is(
-    archived: tuple[WordVectors, Vocabulary], file: Path
-) -> None:
-    lean, saved = archived
-    before = dict(saved.get_token_to_index_vocabulary())
-    look_up(lean, saved, "ferry", "sloop", files=[file])
-    assert saved.get_token_to_index_vocabulary() == before
 
 
 def test_a_known_word_is_read_from_the_table(file: Path) -> None:

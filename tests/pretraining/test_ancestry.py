@@ -260,11 +260,6 @@ def test_what_publishers_say(tmp_path: Path) -> None:
         assert terms is None or str(found.licence).startswith(terms)
 
 
-def test_a_bilm_that_was_not_tuned_has_no_ancestors(tmp_path: Path) -> None:
-    start = with_card(tmp_path)
-    assert digests(Path(start)) == [] and "Tuned from" not in card(Path(start))
-
-
 @pytest.mark.parametrize("value", ["x", 5, [{}], [5], [{"name": ""}], {"name": "x"}])
 def test_damaged_ancestors(value: Any, tmp_path: Path) -> None:
     folder = own(tmp_path)

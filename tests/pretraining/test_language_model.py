@@ -12,7 +12,6 @@ from torch.nn import functional
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch
@@ -230,15 +229,3 @@ def test_the_gradient_ends_at_the_carried_states() -> None:
             assert not cell.requires_grad and not hidden.requires_grad
     assert output.nll.requires_grad
     assert list(output.states) == ["forward", "backward"]
-
-
-def test_defaults() -> None:
-    bilm = language_model().bilm
-    model = BiLanguageModel(bilm, OutputSoftmax(WORDS, 6))
-    assert model.dropout == 0.1 and model.precision == "float32"
-
-
-@pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5])
-def test_dropout_out_of_range(dropout: float) -> None:
-    with pytest.raises(InputError, match=f"dropout.* got {dropout}"):
-        language_model(dropout=dropout)

@@ -187,20 +187,6 @@ def test_inclusion_matches_the_expected_counts() -> None:
     assert (np.abs(frequency - expected) <= allowed).all()
 
 
-def test_probabilities_of_the_sampler() -> None:
-    sampler = LogUniformSampler(50, 10)
-    law = [math.log((k + 2) / (k + 1)) / math.log(51) for k in range(50)]
-    torch.testing.assert_close(
-        sampler.probabilities, torch.tensor(law, dtype=torch.float64)
-    )
-    assert sampler.probabilities.sum().item() == pytest.approx(1)
-    ids = torch.tensor([0, 7, 49])
-    found = sampler.log_expected_counts(ids, 13)
-    expected = [math.log(1 - (1 - law[k]) ** 13) for k in ids.tolist()]
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, torch.tensor(expected))
-
-
 def test_draws_are_distinct_and_ascending() -> None:
     for words, negatives in ((2, 1), (2, 2), (10, 9), (1000, 30)):
         sampler = LogUniformSampler(words, negatives)

@@ -102,21 +102,6 @@ def test_a_finite_pass_makes_each_prediction_once(
     assert predictions(batches, "backward") == expected["backward"]
 
 
-def rows_of(own: range, *, backward: bool = False, unroll: int = 4) -> TokenRows:
-    return TokenRows(iter(THREE), own, rows=2, unroll=unroll, backward=backward)
-
-
-def test_rows_of_a_process() -> None:
-    """All rows take their sentences, whichever of them a process has."""
-    whole = list(rows_of(range(2)))
-    for own in (range(1), range(1, 2), range(0)):
-        assert list(rows_of(own)) == [[window[row] for row in own] for window in whole]
-    assert [[len(pairs) for pairs in window] for window in whole] == [[4, 4], [0, 3]]
-    assert whole[0][0] == [("<S>", "a"), ("a", "b"), ("b", "c"), ("c", "</S>")]
-    first = next(rows_of(range(1), backward=True))
-    assert first == [[("</S>", "c"), ("c", "b"), ("b", "a"), ("a", "<S>")]]
-
-
 def test_rows_read_no_further_than_they_need() -> None:
     read: list[list[str]] = []
 

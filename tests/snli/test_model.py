@@ -6,7 +6,6 @@ tests/tasks/test_task_models.py.
 import pytest
 import torch
 from allennlp.data import Instance
-from torch import Tensor, nn
 
 from elmo_tasks.tasks.snli.model import attention_weights
 from elmo_tasks.tasks.snli.reader import SnliReader
@@ -67,19 +66,6 @@ def test_logits_from_the_parts(build: Build) -> None:
     assert torch.allclose(output["logits"][0], model.classifier[4](hidden), atol=1e-6)
     expected = -output["logits"].log_softmax(1)[0, batch["label"]].item()
     assert output["loss"].item() == pytest.approx(expected, rel=1e-6)
-
-
-def test_elmo_brings_dropout_after_the_attention(build: Build) -> None:
-    assert build(attention_dropout=0.7).attention_dropout.p == 0.0
-    model = build({"at": "output"}, corpus(), attention_dropout=0.7).train()
-    seen = []
-
-    def see(module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
-        seen.append(inputs[0])
-
-    model.projection.register_forward_hook(see)
-    model(**tensors(model.vocab, corpus()[2:3]))
-    assert 0.5 < (seen[0] == 0).float().mean() < 0.9
 
 
 def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:

@@ -9,8 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.nn.encoders.gru import Gru
 from elmo_tasks.tasks.squad.layers import MergeAttended
 
 ROWS, STEPS, WIDTH, SIZE = 3, 50, 40, 6
@@ -71,19 +69,3 @@ def test_merging_keeps_its_inputs_and_its_output_alone(merge: MergeAttended) -> 
     known = (passage, attended, summary, *merge.parameters())
     found = kept(lambda: merge(passage, attended, summary), *known)
     assert found <= SIZE * FLOATS + ROWS * SIZE * WIDTH
-
-
-def test_the_gru_keeps_its_inputs_once_for_each_direction() -> None:
-    inputs = vectors(ROWS, STEPS, WIDTH)
-    mask = torch.arange(STEPS) < torch.tensor([[STEPS], [7], [1]])
-    gru = Gru(input_size=WIDTH, hidden_size=2).double()
-    found = kept(lambda: gru(inputs, mask), inputs, *gru.parameters())
-    assert found < 3 * WIDTH * FLOATS
-
-
-def test_the_mix_keeps_its_layers_alone() -> None:
-    layers = vectors(3, ROWS, STEPS, WIDTH)
-    mask = torch.ones(ROWS, STEPS, dtype=torch.bool)
-    mix = ScalarMix(3).double()
-    found = kept(lambda: mix(layers, mask), layers, *mix.parameters())
-    assert found < FLOATS

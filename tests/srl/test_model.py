@@ -13,17 +13,6 @@ from tests.models import Build, tensors
 from tests.srl.samples import corpus, instance
 
 
-def test_the_output_layer_starts_orthogonal(build: Build) -> None:
-    layer = build(given=corpus()).score_tags
-    rows, columns = layer.weight.shape
-    products = layer.weight @ layer.weight.t()
-    if rows > columns:
-        products = layer.weight.t() @ layer.weight
-    expected = torch.eye(min(rows, columns))
-    torch.testing.assert_close(products, expected, atol=1e-5, rtol=0.0)
-    assert layer.bias.eq(0).all()
-
-
 @pytest.mark.parametrize("sum_token_losses", [True, False])
 def test_loss_by_hand(build: Build, sum_token_losses: bool) -> None:
     model = build(given=corpus(), sum_token_losses=sum_token_losses)

@@ -4,7 +4,6 @@ What a model says of an instance does not depend on the other instances of its b
 
 import json
 from collections.abc import Callable
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.params import evaluate_file
 from allennlp.common.util import sanitize
 from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
@@ -23,14 +21,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks.squad.reader import GoldAnswer
-from elmo_tasks.training.archives.contents import DATA_LOADERS
 from elmo_tasks.training.archives.loading import score
 from elmo_tasks.training.pass_loss import loss_of_pass
 from tests.comparison import assert_same
 from tests.models import corpus, metadata
-from tests.tiny import ROOT, SAMPLES, SIZES, bilm_files, tiny_model, write_vectors
+from tests.tiny import SAMPLES, SIZES, bilm_files, tiny_model, write_vectors
 
 VECTORS = "vectors.txt"
 
@@ -273,34 +269,6 @@ def test_an_instance_alone_equals_itself_in_a_batch(
     compare()
 
 
-@for_all_tasks
-def test_looked_up_words_have_the_vectors_of_the_whole_file(
-    task: str, files: Path
-) -> None:
-    looks_up = model(task, files, elmo=False, lookup=True, unknown="zero")
-    keeps_all = model(task, files, elmo=False, keep=True, unknown="zero")
-    assert len(keeps_all.vocab.get_token_to_index_vocabulary()) > len(
-        looks_up.vocab.get_token_to_index_vocabulary()
-    )
-
-    @settings(
-        deadline=None,
-        max_examples=5,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-    )
-    @given(st.lists(st.composite(DRAWN[task])(), min_size=2, max_size=5))
-    def compare(drawn: list[tuple[dict[str, Any], Instance]]) -> None:
-        instances = [instance for _, instance in drawn]
-        for instance in instances:
-            reader(task, files / VECTORS).apply_token_indexers(instance)
-        copies = deepcopy(instances)
-        same(scored(looks_up, [instances]), scored(keeps_all, [copies]))
-
-    compare()
-
-
 def words_in(value: Any) -> list[Any]:
     """
     All values of an input: words where it has lists of them, raw texts, and numbers.
@@ -407,28 +375,3 @@ def validated(
         if key.startswith(prefix):
             scores[key.removeprefix(prefix)] = value
     return scores
-
-
-@cache
-def loaders(task: str, folder: Path) -> list[dict[str, Any]]:
-    """The different settings of data loaders in all configs of a task."""
-    found: dict[str, dict[str, Any]] = {}
-    for file in sorted((ROOT / "training_config").rglob(f"{task}*.jsonnet")):
-        config = json.loads(
-            evaluate_file(str(file), ext_vars={DATA_VARIABLE: str(folder)})
-        )
-        loader = {key: config[key] for key in DATA_LOADERS if key in config}
-        found[json.dumps(loader)] = loader
-    return list(found.values())
-
-
-@for_all_tasks
-def test_batch_sizes_for_all_configs(task: str, files: Path) -> None:
-    built = model(task, files, elmo=False)
-    found = []
-    for loader in loaders(task, files):
-        archive = Archive(built, Params(loader), reader(task), reader(task), None)
-        for size in (None, 2):
-            found.append(score(archive, SAMPLES[task], batch_size=size))
-    for scores in found[1:]:
-        same(scores, found[0])

@@ -1,14 +1,12 @@
 """The records of tasks fit the page and the predictors."""
 
-import re
-
 import pytest
 from allennlp.predictors import Predictor
 from allennlp.training.metrics import Metric
 
 from elmo_tasks.experiments.published import published
 from elmo_tasks.resources import SCALES, configs_root, scale_folder
-from elmo_tasks.tasks import PACKAGES, TASKS
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import read_input
 from tests.tiny import ROOT
 
@@ -40,13 +38,6 @@ def test_the_papers_tasks_have_configs_at_all_scales(scale: str) -> None:
         if task.paper:
             assert (folder / f"{task.name}.jsonnet").exists()
             assert (folder / f"{task.name}_elmo.jsonnet").exists()
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_tasks_do_not_import_each_other(package: str) -> None:
-    for file in (ROOT / "elmo_tasks/tasks" / package).rglob("*.py"):
-        named = re.findall(r"elmo_tasks\.tasks\.(\w+)", file.read_text("utf-8"))
-        assert {package}.issuperset({*named} & {*PACKAGES}), file
 
 
 def test_metrics_are_those_of_all_processes() -> None:

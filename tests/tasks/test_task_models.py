@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.util import sanitize
-from allennlp.data import Instance, Vocabulary
+from allennlp.data import Instance
 from allennlp.models import Model, load_archive
 from allennlp.predictors import Predictor
 
@@ -18,7 +17,7 @@ from tests import models
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
 from tests.models import make_model, tensors
-from tests.tiny import FIXTURES, tiny_model
+from tests.tiny import FIXTURES
 
 LOW = [torch.float16, torch.bfloat16]
 BILM = {
@@ -109,19 +108,6 @@ def test_an_initializer_replaces_initial_weights(task: str, tmp_path: Path) -> N
     learned = build(task, tmp_path, BOTH, initializer=small).input_encoder.describe()
     gammas = [value for name, value in learned.items() if name.endswith("gamma")]
     assert gammas == pytest.approx([0.02, 0.02])
-
-
-@for_all_tasks
-def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
-    losses = []
-    for keys in ({}, {"elmo": None}):
-        torch.manual_seed(5)
-        params = Params(tiny_model(task) | keys)
-        vocab = Vocabulary.from_instances(corpus(task))
-        model = Model.from_params(params, vocab=vocab).train()
-        torch.manual_seed(3)
-        losses.append(loss_of(model, corpus(task)))
-    assert losses[0] == losses[1] > 0
 
 
 @for_all_tasks
