@@ -5,7 +5,7 @@ Table 5).
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -44,8 +44,8 @@ Keys = Mapping[str, Sequence[str]]
 Instance = tuple[str, str]
 """The name of a set, and an id that is unique in it."""
 
-Answers = Mapping[Instance, Sequence[str]]
-"""The sense keys that a row of the table answers, none or one."""
+Answers = dict[Instance, str | None]
+"""The sense key that a row of the table answers, if any."""
 
 Lemma = tuple[str, str]
 """Lemma and part of speech."""
@@ -222,12 +222,12 @@ def _answers(
     frozen: Layers,
     vectors: SenseVectors,
     first_senses: Mapping[Lemma, str],
-) -> tuple[dict[str, dict[Instance, list[str]]], list[str | None]]:
+) -> tuple[dict[str, Answers], list[str | None]]:
     """
     The answers of each row, and for each instance whose lemma is not in the training
     corpus its first sense, which is the answer of all rows, or `None`.
     """
-    answers: dict[str, dict[Instance, list[str]]] = {}
+    answers: dict[str, Answers] = {}
     unknown: list[str | None] = []
     for corpus in sets:
         for target, layer_vectors in corpus.target_vectors(frozen):
@@ -242,8 +242,7 @@ def _answers(
             for layer, key in enumerate(nearest):
                 by_row[f"{frozen.label} {layer}"] = key
             for name, key in by_row.items():
-                given = answers.setdefault(name, {})
-                given[corpus.name, target.id] = [] if key is None else [key]
+                answers.setdefault(name, {})[corpus.name, target.id] = key
     return answers, unknown
 
 
@@ -257,11 +256,8 @@ def _gold(sets: list[SenseCorpus]) -> dict[Instance, set[str]]:
 
 
 def _right(gold: Mapping[Instance, set[str]], answers: Answers) -> np.ndarray:
-    """Whether each of N answers has a gold key: bool, [N]."""
-    right = []
-    for instance, keys in answers.items():
-        right.append(not gold[instance].isdisjoint(keys))
-    return np.array(right)
+    """Whether each of N answers is a gold key: bool, [N]."""
+    return np.array([key in gold[instance] for instance, key in answers.items()])
 
 
 def _scores(
@@ -284,35 +280,30 @@ def _scores(
     return scores
 
 
-def score(
-    gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]
-) -> Score:
+def score(gold: Mapping[Instance, Collection[str]], answers: Answers) -> Score:
     """
-    The score of each instance's answers against its gold keys, as the official scorer
-    of Raganato et al. (2017) has it. An answer is correct if it is one of these;
-    several answers share an instance: it counts c / k for c correct ones of k. With R
-    the sum over the instances, the precision is R over the answered instances, the
-    recall R over all, and F1 their harmonic mean. Answers to unknown instances are
-    ignored.
+    The score of the answers to instances with these gold keys, as the official scorer
+    of Raganato et al. (2017) has it: with R right answers, which are among the gold
+    keys, the precision is R over the answered instances, the recall R over all, and F1
+    their harmonic mean.
     """
-    credits = []  # of each answered instance, from 0 to 1
-    for name, keys in answers.items():
-        if keys and name in gold:
-            given = set(keys)
-            credits.append(len(given & set(gold[name])) / len(given))
-    right = sum(credits)
+    answered = 0
+    right = 0
+    for instance, keys in gold.items():
+        answered += answers[instance] is not None
+        right += answers[instance] in keys
     precision = 0.0
     recall = 0.0
     f1 = 0.0
     if right:
-        precision = right / len(credits)
+        precision = right / answered
         recall = right / len(gold)
         f1 = 2 * precision * recall / (precision + recall)
     return Score(
         precision=100 * precision,
         recall=100 * recall,
         f1=100 * f1,
-        answered=len(credits),
+        answered=answered,
         instances=len(gold),
     )
 
