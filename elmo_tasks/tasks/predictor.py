@@ -4,12 +4,12 @@ tokens.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from allennlp.common.util import JsonDict
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance
 from allennlp.data.fields import LabelField, MetadataField, TextField
-from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
@@ -41,6 +41,14 @@ class JsonLinesPredictor(Predictor):
     Fields that are removed from the reader's instances: gold labels may be unknown to
     the model.
     """
+
+    @cached_property
+    def tokenizer(self) -> BlankSpacyTokenizer:
+        """Splits raw text by spaCy's rules for the reader's `language`, or English."""
+        language = "en"
+        if isinstance(self._dataset_reader, LanguageReader):
+            language = self._dataset_reader.language
+        return BlankSpacyTokenizer(language)
 
     @overrides
     def load_line(self, line: str) -> JsonDict:
@@ -119,6 +127,21 @@ class JsonLinesPredictor(Predictor):
         """The predictor's output, from the model's; by default the same."""
         return outputs
 
+    @overrides
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, Any]
+    ) -> list[Instance]:
+        """
+        The instance with a predicted `label` as its gold answer, for AllenNLP's
+        Interpret. Raises `NotImplementedError` for other outputs.
+        """
+        if "label" not in outputs:
+            raise NotImplementedError
+        labelled = instance.duplicate()
+        label = LabelField(outputs["label"])
+        labelled.add_field("label", label, self._model.vocab)
+        return [labelled]
+
 
 def metadata_of(instance: Instance) -> dict[str, Any]:
     """The content of an instance's field `metadata`."""
@@ -151,19 +174,6 @@ class TokenizedText(NamedTuple):
         return found
 
 
-def _language_of(dataset_reader: DatasetReader) -> str:
-    if isinstance(dataset_reader, LanguageReader):
-        return dataset_reader.language
-    return "en"
-
-
-def with_label(instance: Instance, label: int | str, vocab: Vocabulary) -> Instance:
-    """A copy of a classifier's instance, with this label as its gold answer."""
-    labelled = instance.duplicate()
-    labelled.add_field("label", LabelField(label), vocab)
-    return labelled
-
-
 class SentencePredictor(JsonLinesPredictor):
     """
     A predictor that takes `{"sentence": "raw text"}`, which is split by spaCy's rules
@@ -171,12 +181,6 @@ class SentencePredictor(JsonLinesPredictor):
     """
 
     takes: type[Input] = SentenceInput
-
-    def __init__(
-        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
-    ) -> None:
-        super().__init__(model, dataset_reader, frozen)
-        self._tokenizer = BlankSpacyTokenizer(_language_of(dataset_reader))
 
     @overrides
     def predict(self, sentence: str | None = None, **inputs: Any) -> JsonDict:
@@ -191,7 +195,7 @@ class SentencePredictor(JsonLinesPredictor):
         if "tokens" in json_dict:
             return TokenizedText(json_dict["tokens"])
         text = json_dict["sentence"]
-        tokens = self._tokenizer.tokenize(text)
+        tokens = self.tokenizer.tokenize(text)
         words = [token.ensure_text() for token in tokens]
         return TokenizedText(words, text, offsets_of(tokens))
 
@@ -201,12 +205,6 @@ class PairPredictor(JsonLinesPredictor):
     A predictor of two texts, the first boxes of what it `takes`, each raw text, which
     spaCy's rules for the reader's `language`, or English, split, or a list of words.
     """
-
-    def __init__(
-        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
-    ) -> None:
-        super().__init__(model, dataset_reader, frozen)
-        self._tokenizer = BlankSpacyTokenizer(_language_of(dataset_reader))
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
@@ -220,4 +218,4 @@ class PairPredictor(JsonLinesPredictor):
     def _words(self, value: str | list[str]) -> list[str]:
         if isinstance(value, list):
             return value
-        return self._tokenizer.words(value)
+        return self.tokenizer.words(value)

@@ -1,11 +1,11 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from allennlp.common.util import JsonDict
-from allennlp.data import DatasetReader, Instance
-from allennlp.models import Model
+from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
@@ -17,6 +17,7 @@ from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, TokenizedText, metadata_of
 
 if TYPE_CHECKING:
+    from spacy.language import Language
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
 
@@ -38,11 +39,9 @@ class CorefPredictor(JsonLinesPredictor):
     takes = CorefInput
     returns = CorefOutput
 
-    def __init__(
-        self, model: Model, dataset_reader: DatasetReader, frozen: bool = True
-    ) -> None:
-        super().__init__(model, dataset_reader, frozen)
-        self._nlp = sentence_pipeline("en")
+    @cached_property
+    def _nlp(self) -> "Language":
+        return sentence_pipeline("en")
 
     def sizes(self, json_dict: JsonDict) -> dict[str, int]:
         """

@@ -2,13 +2,9 @@
 SNLI predictor: a premise and a hypothesis -> a label, probabilities and attention.
 """
 
-from typing import Any
-
-from allennlp.data import Instance
 from allennlp.predictors import Predictor
-from overrides import overrides
 
-from elmo_tasks.tasks.predictor import PairPredictor, with_label
+from elmo_tasks.tasks.predictor import PairPredictor
 from elmo_tasks.tasks.snli.io import SnliInput, SnliOutput
 
 
@@ -27,10 +23,3 @@ class SnliPredictor(PairPredictor):
     takes = SnliInput
     returns = SnliOutput
     gold_fields = ("label",)
-
-    @overrides
-    def predictions_to_labeled_instances(
-        self, instance: Instance, outputs: dict[str, Any]
-    ) -> list[Instance]:
-        """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
-        return [with_label(instance, outputs["label"], self._model.vocab)]

@@ -1,14 +1,12 @@
 """SST predictor: raw text or tokens -> a distribution over the labels."""
 
-from typing import Any
-
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.formats.annotation.trees import NAMES
-from elmo_tasks.tasks.predictor import SentencePredictor, with_label
+from elmo_tasks.tasks.predictor import SentencePredictor
 from elmo_tasks.tasks.sst.io import SstInput, SstOutput
 
 
@@ -42,10 +40,3 @@ class SstPredictor(SentencePredictor):
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(self.read(json_dict).words)
-
-    @overrides
-    def predictions_to_labeled_instances(
-        self, instance: Instance, outputs: dict[str, Any]
-    ) -> list[Instance]:
-        """The instance with the prediction as its gold answer, for AllenNLP's Interpret."""
-        return [with_label(instance, outputs["label"], self._model.vocab)]
