@@ -324,7 +324,7 @@ def overrides(name: str) -> dict[str, Any]:
             "data_loader.batches_per_epoch": steps,
             "validation_data_loader.batches_per_epoch": batches,
         }
-    progress = {"type": "elmo_tasks_lm_progress", "every": 50}
+    progress = {"type": "elmo_tasks_lm_progress"}
     return {
         "trainer.num_epochs": 2,
         "trainer.callbacks": [progress, callback],

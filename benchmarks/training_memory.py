@@ -81,7 +81,7 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
     root = data_root(folder / "data")
     callbacks: list[dict[str, Any]] = []
     if config == "bilm":
-        callbacks.append({"type": "elmo_tasks_lm_progress", "every": 50})
+        callbacks.append({"type": "elmo_tasks_lm_progress"})
     callbacks.append({"type": "resident_memory", "every": every})
     overrides = {
         key: value for key, value in overrides.items() if "callbacks" not in key
