@@ -96,14 +96,34 @@ def test_evaluate_from_the_command_line(
     )
 
 
-@pytest.mark.parametrize("name", [*FAMILIES, *WITHOUT_PREDICTOR])
-def test_serve_refuses_them(name: str, trained: Train, place: Path) -> None:
-    run = trained(name)
-    with (
-        local(given(name, place)),
-        pytest.raises(InputError, match="elmo-tasks predict has others"),
+WITHOUT_PAGE = ("rc, dialog", *WITHOUT_PREDICTOR)
+
+
+@pytest.mark.parametrize("name", WITHOUT_PAGE)
+def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
+    kind = {**FAMILIES, **WITHOUT_PREDICTOR}[name].config["model"]["type"]
+    with pytest.raises(
+        InputError, match=f"got '{kind}' .*elmo-tasks predict has others"
     ):
-        LoadedModel(run.archive)
+        LoadedModel(trained(name).archive)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FAMILIES if name not in WITHOUT_PAGE]
+)
+def test_serve(name: str, trained: Train, place: Path) -> None:
+    run = trained(name)
+    with local(given(name, place)):
+        model = LoadedModel(run.archive)
+    about = model.describe()
+    assert about["mix"] is None
+    answer = json.loads(model.answer(FAMILIES[name].lines[0]))
+    assert_alike(answer, json.loads(json.dumps(run.predictions[0])))
+    for key in ("probs", "label_probs", "class_probabilities"):
+        if "label" in answer and key in answer:
+            likely = answer[key].index(max(answer[key]))
+            assert len(about["labels"]) == len(answer[key])
+            assert about["labels"][likely] == answer["label"]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -22,14 +22,14 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.settings import Text, expectation
 
-Kind = Literal["text", "words", "lines", "numbers"]
+Kind = Literal["text", "words", "lines", "numbers", "line", "texts"]
 
 
 class Box(NamedTuple):
     """
     A text field of the page's form. The field of a `text` belongs to the form for text,
-    all others to the form for words: `words` between blanks, `lines` of words, or
-    `numbers` between blanks.
+    all others to the form for words: `words` between blanks, `lines` of words,
+    `numbers` between blanks, one `line`, or `texts`, one a line.
     """
 
     title: str

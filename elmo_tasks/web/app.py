@@ -24,13 +24,16 @@ from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, Hosts, problem_response
 from elmo_tasks.web.loaded import LoadedModel
+from elmo_tasks.web.other_models import OtherModels, record_of
 from elmo_tasks.web.own_examples import read_examples
 
 logger = logging.getLogger(__name__)
 
+ANSWERS = "/answers.js"
 PAGES = {
     "/": ("page.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
+    ANSWERS: ("answers.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
 ERRORS = {
@@ -68,10 +71,14 @@ def make_app(
         description="Predictions of trained models.",
         version=__version__,
     )
+    described = {name: model.describe() for name, model in models.items()}
+    for one in described.values():
+        if one["page"] is not None:  # of two routes, the first is taken
+            _add_page(app, ANSWERS, one["page"]["script"], "text/javascript")
     static = resources.files("elmo_tasks.web") / "static"
     for path, (name, kind) in PAGES.items():
         _add_page(app, path, (static / name).read_text("utf-8"), kind)
-    about = _about(models, seconds, examples)
+    about = _about(models, described, seconds, examples)
 
     def list_models() -> dict[str, Any]:
         """The tasks, with their examples and limits, and the models."""
@@ -85,16 +92,16 @@ def make_app(
     app.get("/health")(health)
     kinds: dict[str, type[BaseModel]] = {}
     for name, model in models.items():
-        task = model.task
+        record = record_of(described[name])
         path = f"/api/predict/{name}"
-        kinds[path] = task.input
+        kinds[path] = record.input
         app.add_api_route(
             path,
-            _answerer(model, seconds),
+            _answerer(model, record.input, seconds),
             methods=["POST"],
             summary=f"Predict with {name}",
-            description=_limits_of(task),
-            responses=_responses(task),
+            description=_limits_of(record),
+            responses=_responses(record),
         )
     _add_errors(app, kinds)
     app.add_middleware(Hosts, allowed_hosts=list(hosts), www_redirect=False)
@@ -112,19 +119,23 @@ def _add_page(app: FastAPI, path: str, content: str, kind: str) -> None:
 
 
 def _about(
-    models: Mapping[str, LoadedModel], seconds: float, examples: str | None
+    models: Mapping[str, LoadedModel],
+    described: Mapping[str, Mapping[str, Any]],
+    seconds: float,
+    examples: str | None,
 ) -> dict[str, Any]:
     """What the page knows."""
     tasks: dict[str, dict[str, Any]] = {}
     listed = []
-    for name, model in models.items():
-        task = model.task
-        tab = tasks.setdefault(task.name, _tab(task))
-        if not model.is_of_synthetic_data:  # of which the examples say nothing
-            tab["examples"] = []
-        listed.append({"name": name} | model.describe())
+    for name, one in described.items():
+        if one["task"] not in tasks:
+            tasks[one["task"]] = _tab(record_of(one))
+        if not models[name].is_of_synthetic_data:  # of which the examples say nothing
+            tasks[one["task"]]["examples"] = []
+        shown = {key: value for key, value in one.items() if key != "page"}
+        listed.append({"name": name} | shown)
     if examples is not None:
-        own = read_examples(examples, tasks)
+        own = read_examples(examples, list(described.values()))
         for tab in tasks.values():
             tab |= {"examples": own, "source": Path(examples).name}
     return {
@@ -134,34 +145,41 @@ def _about(
     }
 
 
-def _tab(task: Task) -> dict[str, Any]:
+def _tab(record: Task | OtherModels) -> dict[str, Any]:
     """What the page shows of a task."""
-    return task.page._asdict() | {
-        "metric": task.metric,
-        "boxes": [(key, *box) for key, box in task.input.boxes()],
-        "examples": [example._asdict() for example in task.examples],
+    metric = None
+    if isinstance(record, Task):
+        boxes = record.input.boxes()
+        metric = record.metric
+    else:
+        boxes = list(record.boxes)
+    return record.page._asdict() | {
+        "metric": metric,
+        "boxes": [(key, *box) for key, box in boxes],
+        "examples": [example._asdict() for example in record.examples],
         "source": None,  # a file of the user's
     }
 
 
-def _limits_of(task: Task) -> str:
+def _limits_of(record: Task | OtherModels) -> str:
     """What a prediction does, and the largest input."""
-    limits = {"bytes": MAX_BYTES} | task.page.limits
+    limits = {"bytes": MAX_BYTES} | record.page.limits
     most = ", ".join([f"{count:,} {what}" for what, count in limits.items()])
-    return f"{task.page.about} An input has at most {most}."
+    return f"{record.page.about} An input has at most {most}."
 
 
-def _responses(task: Task) -> dict[int | str, dict[str, Any]]:
+def _responses(record: Task | OtherModels) -> dict[int | str, dict[str, Any]]:
     """The answers of a model, by status."""
-    found: dict[int | str, dict[str, Any]] = {200: {"model": task.output}}
+    found: dict[int | str, dict[str, Any]] = {200: {"model": record.output}}
     for status, about in ERRORS.items():
         found[status] = {"model": ErrorBody, "description": about}
     return found
 
 
-def _answerer(model: LoadedModel, seconds: float) -> Callable[..., Any]:
+def _answerer(
+    model: LoadedModel, kind: type[BaseModel], seconds: float
+) -> Callable[..., Any]:
     """The function that answers requests to a model, one at a time."""
-    kind = model.task.input
     lock = asyncio.Lock()
 
     async def answer(data: kind, request: Request) -> Response:  # type: ignore[valid-type]

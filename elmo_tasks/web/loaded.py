@@ -15,8 +15,10 @@ from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.tasks.metrics import metric_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.training.archives.loading import load_archive
+from elmo_tasks.training.archives.opener import opener_of
 from elmo_tasks.training.archives.predictors import (
     default_predictor,
+    predicted,
     predictor_of,
 )
 
@@ -26,8 +28,9 @@ SYNTHETIC = "miniworld"
 
 class LoadedModel:
     """
-    An archive's predictor, one of this package's tasks. Raises `InputError` if the file
-    is damaged, or of another task. For the parameters see `load_archive`.
+    An archive's predictor: one of this package's tasks, or one for which its opener has
+    a page. Raises `InputError` if the file is damaged, or of another task. For the
+    parameters see `load_archive`.
     """
 
     def __init__(self, archive: Path, *, allow_downloads: bool = False) -> None:
@@ -38,25 +41,43 @@ class LoadedModel:
         if name is not None:
             with contextlib.suppress(ConfigurationError):  # it is not registered
                 self.predictor = predictor_of(loaded, allow_downloads=allow_downloads)
-        task = task_of(self.predictor)
-        if task is None:
-            found = loaded.config["model"]["type"]
-            raise InputError(
-                f"expected a model of {', '.join(TASKS)}, got {found!r}",
-                file=archive,
-                hint="elmo-tasks predict has others",
-            )
-        self.task: Task = task
+        self.task = task_of(self.predictor)
+        self.page: dict[str, Any] | None = None
+        self.is_of_synthetic_data = False
+        self.name = str(name)
+        if self.task is None:
+            opener = opener_of(loaded.config)
+            if self.predictor is not None and opener is not None:
+                self.page = opener.page(self.name)
+            if self.page is None:
+                found = loaded.config["model"]["type"]
+                raise InputError(
+                    f"expected a model of {', '.join(TASKS)}, got {found!r}",
+                    file=archive,
+                    hint="elmo-tasks predict has others",
+                )
+            return
+        self.name = self.task.name
         validated_on = str(loaded.config.params.get("validation_data_path"))
         self.is_of_synthetic_data = SYNTHETIC in Path(validated_on).parts
 
     def describe(self) -> dict[str, Any]:
         """
-        `task`, `mix` (for each place of ELMo), and `scores`: those of its run, by the
-        data.
+        `task`, `mix` (for each place of ELMo; `None` for a model of another package),
+        `scores`: those of its run, by the data, `labels`: those of a model of another
+        package, whose answers do not name them, and `page`: what it shows.
         """
+        model = self.predictor._model
+        if self.task is None:
+            return {
+                "task": self.name,
+                "mix": None,
+                "scores": {},
+                "labels": _labels_of(model),
+                "page": self.page,
+            }
         mixes: list[tuple[str, Any]] = []
-        for module in self.predictor._model.modules():
+        for module in model.modules():
             if isinstance(module, ElmoTokenEmbedder):
                 mixes.extend(module.mixes())
         described = []
@@ -67,9 +88,11 @@ class LoadedModel:
             weights = mix.layer_weights().tolist()
             described.append({"at": at, "weights": weights, "gamma": gamma})
         return {
-            "task": self.task.name,
+            "task": self.name,
             "mix": described,
             "scores": _scores_of(self._archive, self.task.metric),
+            "labels": None,
+            "page": None,
         }
 
     def answer(self, data: Any) -> bytes:
@@ -78,16 +101,23 @@ class LoadedModel:
         words that the page draws. Raises `InputError` if the input exceeds
         a limit, and what the predictor does.
         """
+        if self.task is None:
+            outputs = predicted(self.predictor, data)
+        else:
+            outputs = self._outputs(self.task, data)
+        return f"{json.dumps(outputs, allow_nan=False)}\n".encode()
+
+    def _outputs(self, task: Task, data: Any) -> Any:
         for what, size in self.predictor.sizes(data).items():
-            most = self.task.page.limits.get(what)
+            most = task.page.limits.get(what)
             if most is not None and size > most:
                 raise InputError(f"expected at most {most:,} {what}, got {size:,}")
         outputs = self.predictor.predict_json(data)
-        drawn = self.task.page.attention
+        drawn = task.page.attention
         for key in outputs:
             if key.endswith("_attention"):
                 outputs[key] = [weights[:drawn] for weights in outputs[key][:drawn]]
-        return f"{json.dumps(outputs, allow_nan=False)}\n".encode()
+        return outputs
 
 
 def _scores_of(archive: Path, metric: str) -> dict[str, str]:
@@ -106,3 +136,10 @@ def _scores_of(archive: Path, metric: str) -> dict[str, str]:
             shown = metric_of(metric)
             scores[data] = shown.text(shown.shown(found[metric]))
     return scores
+
+
+def _labels_of(model: Any) -> list[str]:
+    """The labels of another model by number, empty if it has none."""
+    namespace = getattr(model, "_label_namespace", "labels")
+    known = model.vocab.get_index_to_token_vocabulary(namespace)
+    return [known[number] for number in sorted(known)]

@@ -1,30 +1,32 @@
 """The examples of `elmo-tasks serve --examples FILE`, JSON lines as for `predict`."""
 
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.text.text_files import open_text
-from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import read_input
-from elmo_tasks.tasks.task import Example
+from elmo_tasks.tasks.task import Example, Task
+from elmo_tasks.web.other_models import OtherModels, record_of
 
 MOST = 30
 """Lines of a file: the page asks each model for all of them when it opens."""
 
 
-def read_examples(file: str, tasks: Collection[str]) -> list[dict[str, Any]]:
+def read_examples(
+    file: str, models: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """
-    The lines of a file that are not blank, as examples for models of these tasks.
-    Raises `InputError` if there are several, a line is no input of the task, or the
-    lines are none or too many.
+    The lines of a file that are not blank, as examples for models, as they are
+    described. Raises `InputError` if the models have several tasks, a line is no input
+    of theirs, or the lines are none or too many.
     """
-    names = sorted(set(tasks))
-    if len(names) > 1:
-        problem = f"--examples: expected models of one task, got {', '.join(names)}"
+    tasks = sorted({model["task"] for model in models})
+    if len(tasks) > 1:
+        problem = f"--examples: expected models of one task, got {', '.join(tasks)}"
         raise InputError(problem)
-    kind = TASKS[names[0]].input
+    record = record_of(models[0])
     examples: list[dict[str, Any]] = []
     for number, text in open_text(file, longest=None):
         if not text.strip():
@@ -35,11 +37,24 @@ def read_examples(file: str, tasks: Collection[str]) -> list[dict[str, Any]]:
         what = "one JSON object per line, as for predict"
         data = parse_json(text.strip(), what, file=file, line=number)
         try:
-            read_input(kind, data)
+            _require_input(record, data)
         except InputError as error:
             raise InputError(str(error), file=file, line=number) from None
-        data.pop("id", None)  # which no form has
+        if isinstance(record, Task):
+            data.pop("id", None)  # which no form has
         examples.append(Example(data)._asdict())
     if not examples:
         raise InputError("expected at least one line, got none", file=file)
     return examples
+
+
+def _require_input(record: Task | OtherModels, data: Any) -> None:
+    """Raises `InputError` if a value is no input of the predictor."""
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object, got {shown(data)}")
+    if isinstance(record, Task):
+        read_input(record.input, data)
+        return
+    for key, _ in record.boxes:
+        if key not in data:
+            raise InputError(f"expected the key {key!r}, got {shown(data)}")

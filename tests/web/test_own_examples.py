@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.own_examples import MOST, read_examples
 from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
@@ -16,6 +17,19 @@ from tests.web.serving import serving
 NER = STORED / "1" / "ner.tar.gz"
 WORDS = {"tokens": ["Mira", "left", "Tarn", "."]}
 TEXT = {"sentence": "Mira left Tarn."}
+
+PAGE = {
+    "title": "Tags",
+    "about": "A model.",
+    "boxes": [["sentence", "Sentence", 2, "text"]],
+    "script": "",
+}
+"""Of a model of another package."""
+
+
+def described(task: str) -> dict[str, Any]:
+    """A model of this task, as the page is told of it."""
+    return {"task": task, "page": None if task in TASKS else PAGE}
 
 
 def write(file: Path, *inputs: Any) -> Path:
@@ -27,7 +41,7 @@ def write(file: Path, *inputs: Any) -> Path:
 def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text(f"{json.dumps(WORDS | {'id': 7})}\n\n{json.dumps(TEXT)}")
-    assert read_examples(str(file), ["ner", "ner"]) == [
+    assert read_examples(str(file), [described("ner")] * 2) == [
         {"input": WORDS, "gold": None},
         {"input": TEXT, "gold": None},
     ]
@@ -39,7 +53,7 @@ def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> 
         ("", "mine.jsonl: expected at least one line, got none"),
         ("\n{\n", "mine.jsonl:2: .*one JSON object per line, as for predict"),
         ("Mira left .\n", "mine.jsonl:1: .*one JSON object per line, as for predict"),
-        ("3\n", "mine.jsonl:1: expected [^,]*, got 3"),
+        ("3\n", "mine.jsonl:1: expected an object, got 3"),
         (
             (json.dumps(TEXT) + "\n") * (MOST + 1),
             f"mine.jsonl: expected at most {MOST} lines, got more",
@@ -50,7 +64,7 @@ def test_files_that_cannot_be_read(text: str, expected: str, tmp_path: Path) -> 
     file = tmp_path / "mine.jsonl"
     file.write_text(text)
     with pytest.raises(InputError, match=expected):
-        read_examples(str(file), ["ner"])
+        read_examples(str(file), [described("ner")])
 
 
 @pytest.mark.parametrize(
@@ -60,6 +74,7 @@ def test_files_that_cannot_be_read(text: str, expected: str, tmp_path: Path) -> 
         (["ner"], {"sentence": 3}, "mine.jsonl:2: 'sentence': .*string, got 3"),
         (["ner"], {}, "mine.jsonl:2: expected either 'sentence' or 'tokens'"),
         (["ner", "sst"], TEXT, "--examples: expected models of one task, got ner, sst"),
+        (["sentence_tagger"], WORDS, "mine.jsonl:2: expected the key 'sentence'"),
     ],
 )
 def test_lines_that_are_no_input_of_the_task(
@@ -67,7 +82,7 @@ def test_lines_that_are_no_input_of_the_task(
 ) -> None:
     file = write(tmp_path / "mine.jsonl", TEXT, given)
     with pytest.raises(InputError, match=expected):
-        read_examples(str(file), tasks)
+        read_examples(str(file), [described(task) for task in tasks])
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ allennlp-models, whose classes are registered when this is imported.
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from allennlp_archives.blank_spacy import (
 from allennlp_archives.external_files import ExternalFiles
 from allennlp_archives.fast_elmo import use_fast_elmo
 from allennlp_archives.options import LOCAL, is_fast, local_paths
+from allennlp_archives.pages import PAGES
 from allennlp_archives.registering import register
 from allennlp_archives.trees import read_from_anywhere
 from allennlp_archives.weights import without_constants, write_state
@@ -142,6 +144,19 @@ def _has_tokenizer(reader: DatasetReader) -> bool:
         if getattr(reader, name, None) is not None:
             return True
     return False
+
+
+def page(predictor: str) -> dict[str, Any] | None:
+    """The tab of a predictor, and the script that draws its answers."""
+    if predictor not in PAGES:
+        return None
+    title, boxes = PAGES[predictor]
+    return {
+        "title": title,
+        "about": "A model of AllenNLP. The answer is what its predictor returns.",
+        "boxes": [(key, *box) for key, box in boxes.items()],
+        "script": (files("allennlp_archives") / "answers.js").read_text("utf-8"),
+    }
 
 
 @contextmanager

@@ -6,7 +6,7 @@ this package: a module, or another object, with the functions of `Opener`.
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from allennlp.common import Params
 from allennlp.models.archival import Archive
@@ -50,6 +50,13 @@ class Opener(Protocol):
         """
         The archive's predictor of this registered name. Raises `InputError` if it has to
         read raw text and cannot.
+        """
+
+    def page(self, predictor: str) -> dict[str, Any] | None:
+        """
+        What the page of `elmo-tasks serve` shows of a predictor, as `OtherModels` has
+        it, and a `script` that is imported in the place of `static/answers.js`; `None`
+        if it shows no such models.
         """
 
 

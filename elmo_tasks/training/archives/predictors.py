@@ -1,8 +1,11 @@
-"""The predictors of archives."""
+"""The predictors of archives, and what AllenNLP's own say of a bad input."""
+
+from typing import Any
 
 from allennlp.models.archival import Archive
 from allennlp.predictors import Predictor
 
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.training.archives.loading import spacy_downloads
 from elmo_tasks.training.archives.opener import opener_of
 
@@ -32,3 +35,19 @@ def predictor_of(
         return opener.predictor(
             archive, name, allow_downloads=allow_downloads, reads_text=reads_text
         )
+
+
+def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:
+    """
+    The output of a predictor of AllenNLP for an input. Raises `InputError` if the input
+    is no object, or lacks a key that the predictor reads.
+    """
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object, got {shown(data)}")
+    try:
+        outputs: dict[str, Any] = predictor.predict_json(data)
+    except KeyError as error:
+        if error.args and error.args[0] not in data and isinstance(error.args[0], str):
+            raise InputError(f"expected the key {error.args[0]!r}") from error
+        raise
+    return outputs

@@ -1,4 +1,5 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
+import { asOurs } from "./answers.js";
 
 const LISTED = 12;  // differences that are listed at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
@@ -147,6 +148,10 @@ const drawTags = ({ tokens, tags }) => h("p.tokens", { dir: "auto" }, tokens.map
 h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
+/** One answer without a probability, which can be elsewhere than in the passage. */
+const drawFound = (output, input) => [goldAnswer(output, input),
+  output.answers.length ? null : [h("h3", "Answer"), saidText(output)]];
+const saidText = ({ text }) => h("p.text", { dir: "auto", "data-fact": `${JSON.stringify(text)}\n${quoted(text)}` }, text);
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
 /**
  * By the `drawing` of a task: `said` sums up an output, `gold` draws a gold answer where `draw` cannot, `any` is true
@@ -161,6 +166,10 @@ const DRAWINGS = {
   attention: { draw: drawAttention, gold: goldLabel, said: best },
   verdict: { draw: verdict, gold: goldLabel, said: best },
   tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  found: { draw: drawFound, said: ({ text }) => quoted(text) },
+  text: { draw: saidText, said: () => "an answer" },
+  json: { draw: (output) => h("pre", { tabindex: 0, "data-fact": `${JSON.stringify(output)}\nthis answer` },
+    JSON.stringify(output, null, 1)), said: () => "an answer" },
 };
 /**
  * The tabs by name: a drawing, and of a record `title`, `about`, `examples`, and the `boxes` of its form (key, title,
@@ -179,8 +188,14 @@ async function ask(name, body, signal) {
   throw new Error(parsed(text).error ?? response.statusText);
 }
 
-const drawn = ({ name, body, text }) => VIEWS[modelNamed(name).task].draw(JSON.parse(text), JSON.parse(body));
-const sayAnswer = ({ name, text }) => VIEWS[modelNamed(name).task].said(JSON.parse(text));
+/** The drawing of an answer, with the output and the input that it takes. */
+function readAnswer({ name, body, text }) {
+  const { task, labels } = modelNamed(name), output = JSON.parse(text), input = JSON.parse(body);
+  const ours = VIEWS[task].drawing === "json" ? asOurs(output, input, labels) : null;
+  return ours ? { input: {}, ...ours, ...DRAWINGS[ours.drawing] } : { output, input, ...VIEWS[task] };
+}
+const drawn = (answer) => { const { draw, output, input } = readAnswer(answer); return draw(output, input); };
+const sayAnswer = (answer) => { const { said, output } = readAnswer(answer); return said(output); };
 
 /** The exact answer, and the command that gets it. */
 function sources({ path, body, text }) {
@@ -388,14 +403,18 @@ const pieces = (text, between) => text.split(between).filter(Boolean);
 /** Between the value of a key and its text, by the kind of the text. */
 const READ = {
   text: (text) => text,
+  line: (text) => text,
   words: (text) => pieces(text, /[ \t\n]+/),
   lines: (text) => pieces(text, "\n").map(READ.words),
+  texts: (text) => pieces(text, "\n"),
   numbers: (text) => text.trim() ? pieces(text, /[ ,\t\n]+/).map(Number) : undefined,
 };
 const WRITE = {
   text: (value) => value,
+  line: (value) => value,
   words: (value) => value?.join(" "),
   lines: (value) => value?.map(WRITE.words).join("\n"),
+  texts: (value) => value?.join("\n"),
   numbers: (value) => value?.join(" "),
 };
 /** The fields of a form: key, name, rows and kind of each. */
