@@ -1,6 +1,7 @@
 """`elmo_tasks.load`: a trained task model, for predictions in Python."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ def load(
     *,
     device: str | int | None = AUTO,
     packages: Sequence[str] = (),
+    overrides: Mapping[str, Any] | None = None,
     allow_downloads: bool = False,
 ) -> Any:
     """
@@ -31,6 +33,8 @@ def load(
     - `model`: a `model.tar.gz`, its URL, or the folder of a run.
     - `device`: as of `Elmo.from_pretrained`.
     - `packages`: Python packages that register more classes.
+    - `overrides`: keys of the model's config with other values, as `-o` of the commands:
+      `{"model.elmo.model": "FOLDER"}` says where its biLM is now.
     - `allow_downloads`: if true, what the model's config names is downloaded.
 
     Raises `InputError` if the archive is damaged or unsafe, needs a download, or names
@@ -44,7 +48,12 @@ def load(
     file = str(model)
     if "://" not in file and not Path(file).exists():
         raise InputError("expected an archive or the folder of a run", file=file)
-    archive = load_archive(file, cuda_device=number, allow_downloads=allow_downloads)
+    archive = load_archive(
+        file,
+        cuda_device=number,
+        overrides=json.dumps(overrides) if overrides else "",
+        allow_downloads=allow_downloads,
+    )
     if default_predictor(archive) is None:
         hint = "set default_predictor in the class of the model"
         raise InputError("the model names no predictor", file=model, hint=hint)

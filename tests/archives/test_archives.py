@@ -233,6 +233,10 @@ FETCHING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {},
     ),
     "AllenNLP's ELMo": (words(type="elmo_token_embedder"), {}),
+    "AllenNLP's ELMo without weights": (
+        words(type="elmo_token_embedder", options_file="o.json"),
+        {},
+    ),
     "AllenNLP's ELMo by its name": (
         {"text_field_embedder": {"token_embedders": {"tokens": "elmo_token_embedder"}}},
         {},
@@ -254,6 +258,13 @@ FETCHING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
     ),
 }
+
+
+def test_files_of_this_machine_are_not_fetched(tmp_path: Path) -> None:
+    files = {"options_file": "gone.json", "weight_file": "gone.hdf5"}
+    model = words(type="elmo_token_embedder", **files)
+    with pytest.raises(InputError, match="gone.json not found"):
+        load_archive(fetching(tmp_path, model, {}))
 
 
 @pytest.mark.parametrize("name", FETCHING)

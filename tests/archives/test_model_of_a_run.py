@@ -15,6 +15,7 @@ from allennlp.models import Model
 from allennlp.models import load_archive as allennlp_load_archive
 from torch import Tensor
 
+import elmo_tasks
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.info import describe
@@ -108,6 +109,8 @@ def test_an_archive_opens_with_its_bilm_alone(
     shutil.move(home / "bilm", home / "moved")
     assert found_of(elsewhere / "a.tar.gz") == ([] if archive else [False])
     moved = json.dumps(paths(f"{home}/moved", "model.elmo."))
+    tagger = elmo_tasks.load(elsewhere / "a.tar.gz", overrides=json.loads(moved))
+    assert torch.equal(vectors(tagger._model), expected[0])
     for load in LOADERS:
         model = load(elsewhere / "a.tar.gz", overrides=moved).model
         assert torch.equal(vectors(model), expected[0])

@@ -26,6 +26,11 @@ def test_the_marks_that_a_vocabulary_has(words: list[str], expected: str) -> Non
     assert Marks(words).plain("“it’s” ‘x’ — – …") == expected
 
 
+def test_the_marks_of_windows_in_a_text_read_as_latin1() -> None:
+    marks = "“it’s” ‘x’ — –".encode("cp1252").decode("latin1")
+    assert PLAIN.plain(marks) == "\"it's\" 'x' -- -"
+
+
 def test_a_tokenizer_reads_marks_that_the_vocabulary_has() -> None:
     marks = Marks(["``", "''", "`", "'s", "-", "."])
     assert marks.plain_text("“it’s” – x") == "“it's” - x"

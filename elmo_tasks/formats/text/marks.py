@@ -15,17 +15,18 @@ logger = logging.getLogger(__name__)
 
 
 _PLAIN = {
-    "’‚‛′´ʼ‹›＇": ("'",),
-    "‘": ("'", "`"),
-    "“„‟«＂": ('"', "``"),
-    "”″»": ('"', "''"),
-    "‐‑‒–−﹣－": ("-", "--"),
-    "—―﹘": ("--", "-"),
+    "’‚‛′´ʼ‹›＇\x82\x8b\x92\x9b": ("'",),
+    "‘\x91": ("'", "`"),
+    "“„‟«＂\x84\x93": ('"', "``"),
+    "”″»\x94": ('"', "''"),
+    "‐‑‒–−﹣－\x96": ("-", "--"),
+    "—―﹘\x97": ("--", "-"),
     "…": ("...",),
 }
 """
 Marks, and the plain ones that a vocabulary may have in their place. A tokenizer reads
-the first of these, a model the first that its vocabulary has.
+the first of these, a model the first that its vocabulary has. The control characters
+are Windows' marks in a text that was converted as if it were Latin-1.
 """
 
 
@@ -113,7 +114,8 @@ class Folding:
         self._has_said = True
         listed = []
         for mark, count in self.found.most_common():
-            listed.append(f"{mark} as {self.marks.plain(mark)} ({count:,})")
+            name = mark if mark.isprintable() else f"U+{ord(mark):04X}"
+            listed.append(f"{name} as {self.marks.plain(mark)} ({count:,})")
         logger.warning(
             "read %s typographic marks as plain ones, which the vocabulary has: %s",
             f"{self.found.total():,}",

@@ -219,8 +219,9 @@ def decode_line(
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
         hint = (
-            "`iconv -f latin1 -t utf-8` converts Latin-1; in a file that is UTF-8"
-            " elsewhere, `iconv -c -f utf-8 -t utf-8` drops such bytes"
+            "`iconv -f cp1252 -t utf-8` converts a file of Windows or Excel, and Latin-1;"
+            " in a file that is UTF-8 elsewhere, `iconv -c -f utf-8 -t utf-8` drops such"
+            " bytes"
         )
         raise InputError(problem, file=path, line=number, hint=hint) from error
     if keep_marks and number > 1:

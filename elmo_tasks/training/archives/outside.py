@@ -44,7 +44,10 @@ Keys that say from where a training took weights. A trained model has its own.
 URL = re.compile(r"\w+://")
 
 ELMO = "elmo_token_embedder"
-"""AllenNLP's own, whose files have addresses by default."""
+"""AllenNLP's own."""
+
+ELMO_FILES = {"options_file", "weight_file"}
+"""Its keys, which have addresses by default."""
 
 
 def constructed(
@@ -76,6 +79,8 @@ def _part(
         return value
     if is_ours(key, value):
         return {**value, "offline": offline}
+    if value.get("type") == ELMO and not value.keys() >= ELMO_FILES:
+        fetched.append(ELMO)
     changed = {}
     for name, part in value.items():
         if not in_model or name not in OTHER_WEIGHTS:
@@ -86,7 +91,8 @@ def _part(
 def _is_fetched(key: str, value: str, offline: bool) -> bool:
     """Whether a text in a config is of something that AllenNLP would fetch."""
     if key not in TRANSFORMER_KEYS:
-        return value == ELMO or URL.match(value) is not None
+        is_default = value == ELMO and key != "type"
+        return is_default or URL.match(value) is not None
     folder = Path(value)
     if not folder.is_dir():
         if offline:
