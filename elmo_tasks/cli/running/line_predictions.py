@@ -11,11 +11,12 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.text.text_files import decode_line, open_binary, raw_lines
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.terminal import terminal_bar
+from elmo_tasks.training.checks.part import in_one_line
 
 
 @dataclass
@@ -112,7 +113,7 @@ def _load(predictor: Predictor, number: int, raw: bytes, file: str) -> Line:
         text = decode_line(raw, file, number)
         return Line(number, predictor.load_line(text))
     except Exception as error:
-        return Line(number, error=_message(error))
+        return Line(number, error=in_one_line(error))
 
 
 def _predict(predictor: Predictor, lines: Sequence[Line]) -> None:
@@ -131,11 +132,7 @@ def _predict(predictor: Predictor, lines: Sequence[Line]) -> None:
             line.prediction = predictor.dump_line(output)
     except Exception as error:
         if len(lines) == 1:
-            lines[0].error = _message(error)
+            lines[0].error = in_one_line(error)
             return
         for line in lines:
             _predict(predictor, [line])
-
-
-def _message(error: Exception) -> str:
-    return one_line(error) or f"{type(error).__name__}: {error}"

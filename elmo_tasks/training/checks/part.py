@@ -41,14 +41,20 @@ def constructing(
     except Exception as error:
         if data is not None and isinstance(error, InputError) and error.file == data:
             raise
-        line = one_line(error)
-        if line is None:
-            line = f"{type(error).__name__}: {str(error).strip()}".removesuffix(": ")
-            line = " ".join(line.split()) + _own_place(error)
+        line = in_one_line(error)
         if line.startswith(f"{key}."):  # it names a key itself
             raise InputError(line) from error
         where = f"{key} ({doing})" if doing else key
         raise InputError(f"{where}: {line}") from error
+
+
+def in_one_line(error: Exception) -> str:
+    """What an error says; one that is not meant to be read says where it was raised."""
+    line = one_line(error)
+    if line is None:
+        line = f"{type(error).__name__}: {str(error).strip()}".removesuffix(": ")
+        line = " ".join(line.split()) + _own_place(error)
+    return line
 
 
 def _own_place(error: BaseException) -> str:
