@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +9,6 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.system.version import __version__
@@ -41,12 +39,6 @@ class VectorModel:
             raise InputError(
                 f"expected a biLM with state reset, got {self.layers.state}"
             )
-
-    def __reduce__(self) -> Any:
-        """Of a biLM from files, a pickle has the files in place of the weights."""
-        again = reopening(self.layers)
-        layers = self.layers if again is None else again
-        return _unpickled, (layers, self.output, self.mix, self.stored)
 
     @property
     def dtype(self) -> np.dtype:
@@ -141,15 +133,6 @@ class VectorModel:
         if self.output == "top":
             return layers[-1:]
         return layers
-
-
-def _unpickled(
-    layers: Layers | Reopening, output: str, mix: ScalarMix | None, stored: str
-) -> VectorModel:
-    """What a pickle calls."""
-    if isinstance(layers, Reopening):
-        layers = layers.layers()
-    return VectorModel(layers=layers, output=output, mix=mix, stored=stored)
 
 
 def first_not_finite(vectors: Tensor, names: list[str]) -> str | None:

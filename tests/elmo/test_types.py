@@ -9,27 +9,17 @@ import pytest
 from tests.tiny import ROOT
 
 USER = """
-from collections.abc import Iterator
 from typing import assert_type
 
-import numpy as np
-from elmo_tasks import Elmo, ElmoEmbedder, WordSurprisal
-from numpy.typing import NDArray
+from elmo_tasks import Elmo, WordSurprisal
 from torch import Tensor
 
-Array = NDArray[np.float32]
 text = ["It ended ."]
 elmo = Elmo.from_pretrained()
-assert_type(elmo.embed(text), list[Array])
-assert_type(elmo.embed(text, tensors=True), list[Tensor])
-assert_type(elmo.iter_embed(text, layers="top", tensors=False), Iterator[Array])
-assert_type(elmo.iter_embed(text, tensors=True), Iterator[Tensor])
-assert_type(elmo.encode(text), Array)
-assert_type(elmo.encode(text, tensors=True), Tensor)
+assert_type(elmo.words(text), list[list[str]])
 assert_type(elmo(text).vectors, Tensor)
-assert_type(ElmoEmbedder().embed_sentence(["It", "ended", "."]), Array)
 assert_type(WordSurprisal.from_pretrained().score(text)[0].end, float)
-assert_type(elmo.embed(text), str)  # wrong
+assert_type(elmo.dimension, str)  # wrong
 """
 
 
