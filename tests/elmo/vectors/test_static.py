@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.vectors.static import frequent_words, mean_vectors
@@ -71,29 +69,6 @@ def test_a_layer_by_its_number(text: Path) -> None:
     elmo = Elmo.from_files(*write_bilm(text.parent))
     expected = elmo.mean_vectors(TEXT, ["over"], layers=1)[0]
     assert np.allclose(read(text.parent / "v.txt")["over"], expected, atol=1e-4)
-
-
-@settings(max_examples=50)
-@given(st.data())
-def test_the_most_frequent_words_are_kept(data: st.DataObject) -> None:
-    """Also those that are frequent only after many rare words."""
-    rare = [[f"rare{number}"] for number in range(data.draw(st.integers(0, 200)))]
-    word = st.sampled_from("abcdefghij")
-    frequent = data.draw(st.lists(st.lists(word, max_size=5), max_size=40))
-    sentences = data.draw(st.permutations([*rare, *rare, rare, frequent]))
-    text = [["first"]]
-    for part in sentences:
-        if part and isinstance(part[0], list):
-            text += part
-        else:
-            text.append(part)
-    most = data.draw(st.integers(1, 12))
-    counts: dict[str, int] = {}
-    for sentence in text:
-        for token in sentence:
-            counts[token] = counts.get(token, 0) + 1
-    by_count = sorted(counts, key=lambda token: -counts[token])
-    assert frequent_words(iter(text), min_count=1, most=most) == by_count[:most]
 
 
 class Scattered:
