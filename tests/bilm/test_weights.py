@@ -85,7 +85,10 @@ def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dim", "problem"),
     [
-        (10**4000, "dim: expected a number less than or equal to 1000000, got 1000"),
+        (
+            10**4000,
+            "lstm.dim: expected a number less than or equal to 1000000, got 1000",
+        ),
         (
             10**6,
             r"the options describe 2.32e\+08 parameters, more than .*weights.hdf5 can hold",

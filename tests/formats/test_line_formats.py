@@ -13,8 +13,6 @@ from typing import Any
 
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.senses import (
@@ -47,8 +45,6 @@ class Format:
     records: int
     last_line: bool = True
     """Whether a blank line at the end is no record."""
-    is_set: bool = False
-    """Whether a record that occurs twice is read once."""
     packed: bool = True
     """Whether the file may be compressed."""
 
@@ -179,7 +175,7 @@ FORMATS = {
     "JSON lines": Format('{"a": "b c"}\n{"a": "café"}\n', _json_lines, 2),
     "SQuAD": Format(SQUAD, read_questions, 1),
     "vectors": Format(VECTORS, _read_vectors, 5),
-    "vectors, looked up": Format(VECTORS, _look_up, 4, is_set=True, packed=False),
+    "vectors, looked up": Format(VECTORS, _look_up, 4, packed=False),
     "text of a biLM": Format(RAW, _text_of_a_bilm, 3),
     "text to embed": Format(RAW, _embedded, 3, last_line=False),
     "senses": Format(SENSES, read_senses, 1),
@@ -271,13 +267,7 @@ OTHER = [
 DAMAGE = {"NUL": b"\0", "Latin-1": b"\xe9", "UTF-8 of a surrogate": b"\xed\xa0\x80"}
 """Bytes after the first one of a line."""
 
-DAMAGED = [
-    (name, kind)
-    for name in FORMATS
-    for kind in DAMAGE
-    if kind == "NUL" or not name.startswith("vectors")
-]
-"""Of vectors, words that are not UTF-8 are left out (test_vector_files.py)."""
+DAMAGED = [(name, kind) for name in FORMATS for kind in DAMAGE]
 
 
 @for_all_formats
@@ -329,37 +319,6 @@ def test_files_without_a_record(name: str, text: str, file: Path) -> None:
     if isinstance(found, list):
         assert set(found) <= {"[]"}
         assert name in ("text to embed", "JSON lines")
-
-
-@for_all_formats
-@settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(data=st.data())
-def test_files_put_together(name: str, tmp_path: Path, data: st.DataObject) -> None:
-    """Each part with its own line ends and mark, with or without its last line end."""
-    file = tmp_path / "some.txt"
-    right = expected(name, file)
-    packed = b""
-    count = data.draw(st.integers(2, 3))
-    for number in range(count):
-        end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
-        mark = data.draw(st.sampled_from(["", MARK]))
-        if name.startswith("vectors"):
-            mark = ""
-        text = FORMATS[name].text
-        if number == count - 1 and data.draw(st.booleans()):
-            text = text.rstrip("\n")
-        packed += (mark + text.replace("\n", end)).encode()
-    found = read(name, packed, file)
-    if FORMATS[name].is_set:
-        count = 1
-    if isinstance(found, list):
-        assert found == right * count
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
