@@ -16,7 +16,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
-from elmo_tasks.elmo.batching import arrays_of, stream_of_arrays
+from elmo_tasks.elmo.batching import arrays_of, named, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
@@ -295,8 +295,9 @@ class Elmo:
         is_one = isinstance(sentences, str)
         texts = [sentences] if isinstance(sentences, str) else sentences
         words = self._splitter.words(texts, tokenizer)
+        sizes = self._sizes_of(batch_size)
         with progress_bar(sum(map(len, words)), visible=progress) as bar:
-            found = arrays_of(model, self._sizes_of(batch_size), words, bar.update)
+            found = arrays_of(model, sizes, list(named(words)), bar.update)
         vectors: list[Any] = found
         if tensors:
             vectors = [torch.from_numpy(array) for array in found]
