@@ -120,6 +120,16 @@ def test_a_vector_per_sentence_takes_little_space(bilm: BiLM, tmp_path: Path) ->
         write(bilm, text, tmp_path / "int8", pooling="mean", stored="int8")
 
 
+def test_an_unknown_pooling_is_an_error_before_anything_is_written(
+    bilm: BiLM, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        InputError, match="pooling: expected one of mean, .*, got 'sum'"
+    ):
+        write(bilm, TEXT, tmp_path / "out", progress=pytest.fail, pooling="sum")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_long_lines_are_split_into_windows(bilm: BiLM, tmp_path: Path) -> None:
     found, tokens = written(bilm, tmp_path / "out")[5], TOKENS[5]
     parts = [

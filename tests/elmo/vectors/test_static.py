@@ -126,10 +126,3 @@ def test_errors(text: Path) -> None:
 def test_words_that_a_line_of_the_file_cannot_have(word: str) -> None:
     with pytest.raises(InputError, match="expected words without white space"):
         frequent_words([["ice", word]], min_count=1, most=5)
-
-
-@pytest.mark.parametrize("name", ["min_count", "most"])
-def test_counts_are_positive(name: str) -> None:
-    sizes = {"min_count": 1, "most": 5, name: 0}
-    with pytest.raises(InputError, match=f"{name}: expected a number greater than"):
-        frequent_words([["a"]], **sizes)
