@@ -414,6 +414,33 @@ class Elmo:
         )
 
     @checked
+    def embed_batch(
+        self,
+        batch: SkipValidation[Mapping[str, Sequence[Any]]],
+        *,
+        column: str = "tokens",
+        layers: LayerChoice = "average",
+        tokenizer: Tokenizer | None = None,
+    ) -> dict[str, list[np.ndarray]]:
+        """
+        A column `elmo` with the vectors of the sentences in `column`, for
+        `map(elmo.embed_batch, batched=True)` of Hugging Face datasets. The pickle of an
+        `Elmo` contains the files' sha256, so the fingerprints of datasets identify the
+        biLM.
+
+        >>> found = Elmo.from_pretrained().embed_batch({"tokens": [["She", "heard"]]})
+        >>> found["elmo"][0].shape
+        (2, 320)
+        """
+        if not isinstance(batch, Mapping):
+            raise InputError(f"batch: expected columns by name, got {shown(batch)}")
+        if column not in batch:
+            raise InputError(
+                f"column: expected one of {', '.join(batch)}, got {column!r}"
+            )
+        return {"elmo": self.embed(batch[column], layers=layers, tokenizer=tokenizer)}
+
+    @checked
     def write(
         self,
         lines: SkipValidation[Lines],

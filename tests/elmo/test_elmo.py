@@ -282,6 +282,13 @@ def test_pickles_name_the_files(elmo: Elmo, tmp_path: Path) -> None:
         pickle.loads(stored)
 
 
+def test_columns_of_a_batch(elmo: Elmo) -> None:
+    found = elmo.embed_batch({"tokens": TOKENS, "id": [0] * 6})["elmo"]
+    assert all(map(np.array_equal, found, elmo.embed(TEXT, layers="average")))
+    with pytest.raises(InputError, match="column: expected one of text, got 'tokens'"):
+        elmo.embed_batch({"text": TEXT})
+
+
 def test_one_layer_has_no_scale(elmo: Elmo) -> None:
     """Files of vectors record what a mix has learned: nothing, of one layer."""
     assert "mix" not in elmo.vector_model(1).settings()

@@ -66,6 +66,8 @@ def test_each_method_takes_each_tokenizer(
         vectors = plain.embed(words, layers="top")
         found = elmo.embed(RAW, layers="top", **given)
         assert all(map(np.array_equal, found, vectors))
+        column = elmo.embed_batch({"text": RAW}, column="text", layers="top", **given)
+        assert all(map(np.array_equal, column["elmo"], vectors))
         pooled = elmo.encode(RAW, layers="top", **given)
         assert np.array_equal(pooled, plain.encode(words, layers="top"))
         known = list(dict.fromkeys(words[1]))

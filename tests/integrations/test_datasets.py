@@ -1,7 +1,6 @@
-"""`Elmo` with Hugging Face datasets, tested in a separate environment."""
+"""`Elmo.embed_batch` with Hugging Face datasets, tested in a separate environment."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,20 +16,29 @@ WORDS = [["Mira", "saw", "it"], [], ["The", "ferry", "left", "."]]
 def test_the_cache_depends_on_the_bilm_and_the_settings(tmp_path: Path) -> None:
     datasets.Dataset.from_dict({"tokens": WORDS}).save_to_disk(tmp_path / "data")
 
-    def mapped(seed: int, layers: str = "average") -> str:
+    def mapped(seed: int, **options: object) -> str:
         elmo = Elmo.from_files(*write_bilm(tmp_path, seed=seed))
-
-        def embedded(batch: dict[str, Any]) -> dict[str, Any]:
-            return {"elmo": elmo.embed(batch["tokens"], layers=layers)}
-
-        loaded = datasets.load_from_disk(tmp_path / "data")
-        data = loaded.map(embedded, batched=True)
-        expected = elmo.embed(WORDS, layers=layers)
+        data = datasets.load_from_disk(tmp_path / "data").map(
+            elmo.embed_batch, batched=True, fn_kwargs=options
+        )
+        expected = elmo.embed(WORDS, **{"layers": "average", **options})
         for row, array in zip(data, expected, strict=True):
             assert np.allclose(
                 np.array(row["elmo"]).reshape(array.shape), array, atol=1e-6
             )
         return data._fingerprint
 
-    prints = [mapped(3), mapped(3), mapped(4), mapped(3, "top")]
+    prints = [mapped(3), mapped(3), mapped(4), mapped(3, layers="top")]
     assert prints[0] == prints[1] and len(set(prints)) == 3
+
+
+def test_raw_text(tmp_path: Path) -> None:
+    elmo = Elmo.from_files(*write_bilm(tmp_path))
+    data = datasets.Dataset.from_dict({"text": ["It ended.", "She left."]})
+    options = {"column": "text", "tokenizer": "basic"}
+    found = data.map(elmo.embed_batch, batched=True, fn_kwargs=options)
+    expected = elmo.embed(
+        [["It", "ended", "."], ["She", "left", "."]], layers="average"
+    )
+    for row, array in zip(found, expected, strict=True):
+        assert np.allclose(np.array(row["elmo"]), array, atol=1e-6)
