@@ -27,13 +27,11 @@ from elmo_tasks.system.version import __version__
 if TYPE_CHECKING:
     from elmo_tasks.elmo.sentence_embedder import Elmo
     from elmo_tasks.errors import InputError
-    from elmo_tasks.integrations.allennlp import ElmoEmbedder
     from elmo_tasks.integrations.trained import load
     from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 
 __all__ = [
     "Elmo",
-    "ElmoEmbedder",
     "InputError",
     "WordSurprisal",
     "__version__",
@@ -42,7 +40,6 @@ __all__ = [
 
 _MODULES = {
     "Elmo": "elmo_tasks.elmo.sentence_embedder",
-    "ElmoEmbedder": "elmo_tasks.integrations.allennlp",
     "InputError": "elmo_tasks.errors",
     "WordSurprisal": "elmo_tasks.pretraining.scores.surprisal",
     "load": "elmo_tasks.integrations.trained",

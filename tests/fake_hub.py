@@ -1,8 +1,6 @@
 """A hub in memory in place of Hugging Face's, as far as this package asks it."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -16,16 +14,6 @@ class FakeHub:
         self.cache = cache
         self.repositories: dict[str, dict[str, bytes]] = {}
 
-    def __call__(self) -> "FakeHub":
-        """As `HfApi` is constructed."""
-        return self
-
-    def model_info(self, name: str, **options: Any) -> Any:
-        siblings = []
-        for file, content in self.repositories[name].items():
-            siblings.append(SimpleNamespace(rfilename=file, size=len(content)))
-        return SimpleNamespace(siblings=siblings)
-
     def snapshot_download(
         self,
         name: str,
@@ -36,17 +24,21 @@ class FakeHub:
     ) -> str:
         """A folder of a repository and revision, which keeps what was downloaded."""
         folder = self.cache / f"{name}@{revision}"
-        if not local_files_only:
-            for file, content in self.repositories[name].items():
-                if fits_any(file, allow_patterns):
-                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / file).write_bytes(content)
+        files = self.repositories.get(name)
+        if files is None or local_files_only:
+            if not folder.exists():
+                raise OSError(f"{name} is not in the cache")
+            return str(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, content in files.items():
+            if fits_any(file, allow_patterns):
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                (folder / file).write_bytes(content)
         return str(folder)
 
 
 def fake_hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     """A hub without repositories, which keeps downloads in a folder."""
     hub = FakeHub(cache)
-    monkeypatch.setattr("huggingface_hub.HfApi", hub)
     monkeypatch.setattr("huggingface_hub.snapshot_download", hub.snapshot_download)
     return hub

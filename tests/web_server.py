@@ -84,11 +84,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(CONTENT[:HALF])
         self.server.ended.wait(20)
 
-    def endless(self, count: int) -> None:
-        self.start(200, None)
-        while not self.server.ended.is_set():
-            self.wfile.write(bytes(2**16))
-
     def longer(self, count: int) -> None:
         """It has less than it says."""
         self.start(200, len(CONTENT) + 9)

@@ -24,6 +24,7 @@ from elmo_tasks.settings import (
     Settings,
     Width,
     Wrong,
+    WrongValues,
     checked,
     require_none,
     wrong_in,
@@ -109,30 +110,22 @@ class BiLMOptions(Settings):
                 yield Wrong("filters", expected, [width, count])
 
     @classmethod
-    def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
+    def from_dict(
+        cls, options: dict[str, Any], *, prefix: str = "", strict: bool = False
+    ) -> "BiLMOptions":
         """
-        Create options from the content of an `options.json`. Keys that only training
-        uses are ignored. Raises `InputError` listing all invalid values.
+        Create options from the content of an `options.json`. Raises `InputError`, which
+        begins with `prefix`, listing all invalid values by their keys in it. Other keys
+        are ignored, or with `strict` invalid.
         """
-        values = _values(options)
-        require_none(_wrong_count(options))
-        return cls(**values)
-
-    @classmethod
-    def problems(cls, options: dict[str, Any]) -> list[Wrong]:
-        """
-        The invalid values and unknown keys in the content of an `options.json`, by
-        their keys in it.
-        """
-        try:
-            values = _values(options)
-        except InputError:
-            return [Wrong("", _STRUCTURE, options)]
-        found = _wrong_count(options) + _unknown(options)
+        values, problems = _values(options, prefix)
         for wrong in wrong_in(cls, values):
             field, *parts = wrong.key.split(".")
-            found.append(wrong._replace(key=".".join([KEYS[field], *parts])))
-        return found
+            problems.append(wrong._replace(key=".".join([KEYS[field], *parts])))
+        if strict:
+            problems += _unknown(options)
+        require_none(problems, prefix)
+        return cls(**values)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLMOptions":
@@ -188,14 +181,45 @@ KEYS = {
 """Where each field is in `options.json`."""
 
 
-IGNORED = ("char_cnn.n_characters", "char_cnn.embedding")
+_IGNORED = ("char_cnn.n_characters", "char_cnn.embedding")
 """Other keys below `lstm` and `char_cnn`."""
+
+_ABSENT = {
+    "n_highway": 0,
+    "use_skip_connections": False,
+    "activation": "relu",
+    "max_characters_per_token": MAX_CHARACTERS,
+}
+"""What a file means that does not have a key."""
+
+
+def _values(options: dict[str, Any], prefix: str) -> tuple[dict[str, Any], list[Wrong]]:
+    """
+    The fields in the content of an `options.json`, and whether it has other characters
+    than those of biLMs. Raises `InputError` if it has another structure.
+    """
+    values = {}
+    try:
+        for field, key in KEYS.items():
+            part: Any = options
+            for name in key.split(".")[:-1]:
+                part = part[name]
+            value = part.get(key.rpartition(".")[2])
+            values[field] = _ABSENT.get(field) if value is None else value
+        count = options["char_cnn"].get("n_characters", CHARACTERS)
+    except (AttributeError, KeyError, TypeError):
+        expected = "lstm and char_cnn with filters and embedding.dim"
+        raise WrongValues([Wrong("", expected, options)], prefix) from None
+    if count in (CHARACTERS, CHARACTERS + 1):  # and the padding row
+        return values, []
+    expected = f"{CHARACTERS} or {CHARACTERS + 1}"
+    return values, [Wrong("char_cnn.n_characters", expected, count)]
 
 
 def _unknown(options: dict[str, Any]) -> list[Wrong]:
     """The keys below `lstm` and `char_cnn` that no `options.json` has."""
     found = []
-    known = [*KEYS.values(), *IGNORED]
+    known = [*KEYS.values(), *_IGNORED]
     for part in ("lstm", "char_cnn"):
         names = [one.partition(".")[2] for one in known if one.startswith(f"{part}.")]
         for key in options[part]:
@@ -203,42 +227,3 @@ def _unknown(options: dict[str, Any]) -> list[Wrong]:
                 wanted = f"one of the keys {', '.join(sorted(names))}"
                 found.append(Wrong(f"{part}.{key}", wanted, key))
     return found
-
-
-_STRUCTURE = "lstm and char_cnn with filters and embedding.dim"
-
-
-def _wrong_count(options: dict[str, Any]) -> list[Wrong]:
-    """Whether there are other characters than those of biLMs."""
-    value = options["char_cnn"].get("n_characters", CHARACTERS)
-    if value in (CHARACTERS, CHARACTERS + 1):  # and the padding row
-        return []
-    expected = f"{CHARACTERS} or {CHARACTERS + 1}"
-    return [Wrong("char_cnn.n_characters", expected, value)]
-
-
-def _values(options: dict[str, Any]) -> dict[str, Any]:
-    """
-    The fields in the structure of `options.json`. Raises `InputError` if it is another.
-    """
-    try:
-        lstm = options["lstm"]
-        char_cnn = options["char_cnn"]
-        values = {
-            "filters": char_cnn["filters"],
-            "character_dim": char_cnn["embedding"]["dim"],
-        }
-        for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip"):
-            values[name] = lstm.get(name)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise InputError(
-            f"expected {_STRUCTURE}: {type(error).__name__}: {error}"
-        ) from None
-    n_highway = char_cnn.get("n_highway")
-    values["n_highway"] = 0 if n_highway is None else n_highway
-    skips = lstm.get("use_skip_connections")
-    values["use_skip_connections"] = False if skips is None else skips
-    values["activation"] = char_cnn.get("activation", "relu")
-    slots = char_cnn.get("max_characters_per_token", MAX_CHARACTERS)
-    values["max_characters_per_token"] = slots
-    return values

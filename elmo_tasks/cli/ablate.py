@@ -3,7 +3,6 @@
 import argparse
 
 from elmo_tasks.cli.arguments import (
-    add_download_limit,
     add_packages,
     add_ray,
     location,
@@ -86,7 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only show the rows, their changes and missing files",
     )
-    add_download_limit(parser)
     add_packages(parser)
     parser.set_defaults(func=ablate)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.option_values import Quoting
-from elmo_tasks.settings import PathLike, Positive, choices, number, wrong_values
+from elmo_tasks.settings import PathLike, choices, wrong_values
 
 STANDARD_INPUT = "-"
 """The name of an input file that stands for the standard input."""
@@ -93,16 +93,6 @@ def table_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"separator": args.separator, "quoting": args.quoting}
 
 
-def add_download_limit(parser: argparse.ArgumentParser) -> None:
-    """Adds `--download-limit`, for commands that may download."""
-    parser.add_argument(
-        "--download-limit",
-        metavar="GB",
-        type=number(Positive),
-        help="largest file to download, in 10^9 bytes (default: 4)",
-    )
-
-
 def add_packages(parser: argparse.ArgumentParser) -> None:
     """Adds `--include-package`, for commands that construct what configs name."""
     parser.add_argument(
@@ -165,7 +155,6 @@ def add_ray(parser: argparse._ActionsContainer, text: str) -> None:
 def add_loading(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that say how an archive is loaded."""
     add_allow_downloads(parser)
-    add_download_limit(parser)
     add_packages(parser)
 
 

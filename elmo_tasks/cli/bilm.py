@@ -10,7 +10,6 @@ from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import (
     add_actions,
     add_device,
-    add_download_limit,
     add_json,
     add_table_options,
     location,
@@ -123,7 +122,6 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     )
     add("--wrapped", action="store_true", help=_WRAPPED_HELP)
     add("--model", type=location, metavar="MODEL", help=_FOR_MODEL_HELP)
-    add_download_limit(parser)
 
 
 def _prepare(args: argparse.Namespace) -> None:
@@ -230,7 +228,6 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     )
     add_device(parser)
     add_json(parser)
-    add_download_limit(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:

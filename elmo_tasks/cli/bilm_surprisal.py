@@ -4,7 +4,6 @@ import argparse
 
 from elmo_tasks.cli.arguments import (
     add_device,
-    add_download_limit,
     add_table_options,
     location,
 )
@@ -59,7 +58,6 @@ def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
         help=precision,
     )
     add_device(parser)
-    add_download_limit(parser)
 
 
 def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:

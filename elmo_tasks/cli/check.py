@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo_tasks.cli.arguments import add_download_limit, add_packages, location
+from elmo_tasks.cli.arguments import add_packages, location
 from elmo_tasks.errors import one_line
 from elmo_tasks.resources import SCALES
 
@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show", action="store_true", help="also print each resolved config as JSON"
     )
-    add_download_limit(parser)
     add_packages(parser)
     parser.set_defaults(func=check)
 

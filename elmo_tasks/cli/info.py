@@ -8,7 +8,7 @@ import os
 import platform
 from typing import Any
 
-from elmo_tasks.cli.arguments import add_download_limit, location
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.system.version import __version__
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="describe this model.tar.gz instead, and say what it needs; builds no model",
     )
-    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 

@@ -6,7 +6,7 @@ or ELMoForManyLangs.
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.cli.arguments import add_download_limit, location
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.errors import needs
 from elmo_tasks.option_values import MODEL_FORMS, Pieces
 from elmo_tasks.settings import choices, meaning
@@ -25,7 +25,6 @@ MODEL_HELP = (
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     parser.add_argument("--model", type=location, metavar="MODEL", help=MODEL_HELP)
-    add_download_limit(parser)
     parser.add_argument("--pieces", help=meaning(Pieces), choices=choices(Pieces))
 
 

@@ -161,9 +161,6 @@ def run(arguments: list[str]) -> None:
         from elmo_tasks.host import register_classes
 
         register_classes(args.include_package)
-    from elmo_tasks.formats.fetching.fetch import set_download_limit
-
-    set_download_limit(args.download_limit)
     # What a light command lacks is of the core, such as torch.
     with needs(ALLENNLP) if name in LIGHT else nullcontext():
         args.func(args)
@@ -218,7 +215,7 @@ def parsers(
         description="ELMo: vectors of a text, the six task models, the biLM and the paper's tables.",
         epilog=f"{', '.join(others)} need AllenNLP: pip install {ALLENNLP}",
     )
-    parser.set_defaults(include_package=(), download_limit=None)
+    parser.set_defaults(include_package=())
     parser.add_argument(
         "--version", action="version", version=f"elmo-tasks {__version__}"
     )

@@ -2,7 +2,6 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_download_limit
 from elmo_tasks.errors import InputError
 
 DESCRIPTION = (
@@ -26,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="download a model now",
     )
-    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 

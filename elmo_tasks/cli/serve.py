@@ -102,7 +102,6 @@ def serve(args: argparse.Namespace) -> None:
         examples=args.examples,
         packages=args.include_package,
         allow_downloads=args.allow_downloads,
-        download_limit=args.download_limit,
     )
 
     def ready(url: str) -> None:

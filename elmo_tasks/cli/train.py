@@ -7,7 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
-from elmo_tasks.cli.arguments import add_download_limit, add_packages, location
+from elmo_tasks.cli.arguments import add_packages, location
 from elmo_tasks.resources import SCALES
 
 DESCRIPTION = (
@@ -58,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="rename DIR to DIR.1 (or the next free number) first, if it is not empty",
     )
-    add_download_limit(parser)
     add_packages(parser)
     parser.set_defaults(func=train)
 

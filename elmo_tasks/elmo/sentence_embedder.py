@@ -7,33 +7,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Optional, overload
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import SkipValidation
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
-from elmo_tasks.elmo.batching import arrays_of, stream_of_arrays
+from elmo_tasks.elmo.batching import arrays_of, named, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings
+from elmo_tasks.elmo.models.files import is_remote
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.progress import progress_bar
-from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
-from elmo_tasks.elmo.sources.types import FILE_KEYS, SourceSettings
+from elmo_tasks.elmo.sources.types import BILM, FILE_KEYS, SourceSettings
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.vectors.provenance import provenance
 from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
+from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
 from elmo_tasks.option_values import BatchSizes
 from elmo_tasks.settings import Count, PathLike, Size, checked
@@ -263,54 +263,6 @@ class Elmo:
             vectors = vectors[0]
         return ElmoOutput(vectors, output.mask)
 
-    @overload
-    def embed(  # type: ignore[overload-overlap]
-        self,
-        sentences: str,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[False] = ...,
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> NDArray[np.float32]: ...
-
-    @overload
-    def embed(  # type: ignore[overload-overlap]
-        self,
-        sentences: str,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[True],
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> Tensor: ...
-
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[False] = ...,
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> list[NDArray[np.float32]]: ...
-
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[True],
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> list[Tensor]: ...
-
     @checked
     def embed(
         self,
@@ -343,34 +295,13 @@ class Elmo:
         is_one = isinstance(sentences, str)
         texts = [sentences] if isinstance(sentences, str) else sentences
         words = self._splitter.words(texts, tokenizer)
+        sizes = self._sizes_of(batch_size)
         with progress_bar(sum(map(len, words)), visible=progress) as bar:
-            found = arrays_of(model, self._sizes_of(batch_size), words, bar.update)
+            found = arrays_of(model, sizes, list(named(words)), bar.update)
         vectors: list[Any] = found
         if tensors:
             vectors = [torch.from_numpy(array) for array in found]
         return vectors[0] if is_one else vectors
-
-    @overload
-    def iter_embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[False] = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> Iterator[NDArray[np.float32]]: ...
-
-    @overload
-    def iter_embed(
-        self,
-        sentences: Sentences,
-        *,
-        layers: LayerChoice = ...,
-        tensors: Literal[True],
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> Iterator[Tensor]: ...
 
     @checked
     def iter_embed(
@@ -401,32 +332,6 @@ class Elmo:
         words = self._splitter.stream(sentences, tokenizer)
         arrays = stream_of_arrays(model, self._sizes_of(batch_size), words)
         return map(torch.from_numpy, arrays) if tensors else arrays
-
-    @overload
-    def encode(
-        self,
-        texts: str | Sentences,
-        *,
-        pooling: str = ...,
-        layers: LayerChoice = ...,
-        tensors: Literal[False] = ...,
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> NDArray[np.float32]: ...
-
-    @overload
-    def encode(
-        self,
-        texts: str | Sentences,
-        *,
-        pooling: str = ...,
-        layers: LayerChoice = ...,
-        tensors: Literal[True],
-        progress: bool = ...,
-        tokenizer: Tokenizer | None = ...,
-        batch_size: int | None = ...,
-    ) -> Tensor: ...
 
     @checked
     def encode(
@@ -599,10 +504,18 @@ class Elmo:
 
     def __reduce__(self) -> Any:
         settings = {"tokenizer": self.tokenizer, **asdict(self.sizes)}
-        again = reopening(self.layers)
-        if again is None:
-            return partial(type(self), **settings), (self.layers,)
-        return _reopened, (type(self), again, settings)
+        layers = self.layers
+        files = layers.files
+        if files is None or files.kind != BILM:
+            return partial(type(self), **settings), (layers,)
+        if is_remote(files.name) or files.name == BUNDLED:
+            settings["model"] = files.name
+        else:
+            settings["files"] = {key: str(path) for key, path in files.paths.items()}
+        if layers.cache is not None:
+            settings["cache_dir"] = layers.cache.cache_dir
+        settings |= {"precision": layers.precision, "device": str(layers.device)}
+        return _reopened, (type(self), files.sha256, settings)
 
 
 def _require_files(files: Mapping[str, Any], model: Any) -> None:
@@ -614,6 +527,11 @@ def _require_files(files: Mapping[str, Any], model: Any) -> None:
         raise InputError(f"expected a model or files, got both: {shown(model)}")
 
 
-def _reopened(kind: type[Elmo], again: Reopening, settings: dict[str, Any]) -> Elmo:
+def _reopened(kind: type[Elmo], sha256: str, settings: dict[str, Any]) -> Elmo:
     """What a pickle calls."""
-    return kind(again.layers(), **settings)
+    elmo = kind.from_pretrained(**settings)
+    if elmo.layers.opened_files().sha256 != sha256:
+        problem = "the model has changed since the pickle was written"
+        name = elmo.layers.name
+        raise InputError(f"{problem}; its sha256 was {sha256}", file=name)
+    return elmo

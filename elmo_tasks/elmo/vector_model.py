@@ -2,15 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.bilm import BiLM, LayerOutput
+from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.elmo.layers import Layers
-from elmo_tasks.elmo.reopening import Reopening, reopening
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.system.version import __version__
@@ -42,12 +40,6 @@ class VectorModel:
                 f"expected a biLM with state reset, got {self.layers.state}"
             )
 
-    def __reduce__(self) -> Any:
-        """Of a biLM from files, a pickle has the files in place of the weights."""
-        again = reopening(self.layers)
-        layers = self.layers if again is None else again
-        return _unpickled, (layers, self.output, self.mix, self.stored)
-
     @property
     def dtype(self) -> np.dtype:
         """The data type of the vectors in a file."""
@@ -63,35 +55,20 @@ class VectorModel:
         """Whether a sentence's vectors have an axis of layers."""
         return self.output == "all" and self.mix is None
 
-    @property
-    def layer_names(self) -> list[str]:
-        """The names of the layers, or of the one vector."""
-        if self.mix is not None:
-            weights = self.mix.layer_weights().tolist()
-            shares = ", ".join([f"{weight:.3g}" for weight in weights])
-            return [f"mix of the layers with the weights {shares}"]
-        top = self.layers.n_layers - 1
-        if self.output == "average":
-            return [f"mean of layers 0 to {top}"]
-        is_bilm = isinstance(self.layers.source, BiLM)
-        names = ["layer 0, context-free" if is_bilm else "layer 0, embeddings"]
-        for layer in range(1, top + 1):
-            names.append(f"layer {layer}")
-        return names if self.output == "all" else names[-1:]
-
     def settings(self) -> dict[str, str]:
         """What vectors depend on, besides the source's files and the text."""
         settings = {
             "state": self.layers.state,
             "precision": self.layers.precision,
             "output": self.output if self.mix is None else "mix",
-            "layers": json.dumps(self.layer_names),
             "dtype": self.stored,
             "device": self.layers.device.type,
             "elmo_tasks": __version__,
             "torch": str(torch.__version__),
         }
         if self.mix is not None:
+            weights = self.mix.layer_weights().tolist()
+            settings["layer_weights"] = json.dumps(weights)
             parameters = {
                 key: value.tolist() for key, value in self.mix.state_dict().items()
             }
@@ -141,15 +118,6 @@ class VectorModel:
         if self.output == "top":
             return layers[-1:]
         return layers
-
-
-def _unpickled(
-    layers: Layers | Reopening, output: str, mix: ScalarMix | None, stored: str
-) -> VectorModel:
-    """What a pickle calls."""
-    if isinstance(layers, Reopening):
-        layers = layers.layers()
-    return VectorModel(layers=layers, output=output, mix=mix, stored=stored)
 
 
 def first_not_finite(vectors: Tensor, names: list[str]) -> str | None:

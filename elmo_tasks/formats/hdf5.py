@@ -15,7 +15,6 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import MOST_RATIO
-from elmo_tasks.option_values import FLOAT32_MANTISSA
 from elmo_tasks.system.files import atomic_write
 
 _SMALL = 2**24  # bytes that may be allocated for any dataset
@@ -47,8 +46,6 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     values = np.ascontiguousarray(array, dtype=np.float32)
     if bits is None:
         return values
-    if not 0 <= bits <= FLOAT32_MANTISSA:
-        raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
     significand, exponent = np.frexp(values)  # a significand is from 0.5 to 1
     rounded = np.rint(np.ldexp(significand, bits + 1))
     return np.ldexp(rounded, exponent - (bits + 1)).astype(np.float32, copy=False)

@@ -4,7 +4,6 @@ by word.
 """
 
 import gzip
-import logging
 import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -26,11 +25,8 @@ from elmo_tasks.formats.text.text_files import (
 from elmo_tasks.formats.unpacking import compression
 from elmo_tasks.system.files import atomic_write
 
-logger = logging.getLogger(__name__)
-
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
-_NOT_TEXT = re.compile("[\udc80-\udcff]")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
 
@@ -42,15 +38,13 @@ def read_vectors(
     Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a
     word, then `width` (D) numbers, separated by blanks. Words may contain blanks. A
     first line of two integers is word2vec's header. Blank lines are ignored. With
-    `words`, only these are returned, and the numbers of others are not parsed. Words
-    that are not UTF-8, which nobody can ask for, are left out, and a warning says how
-    many there are.
+    `words`, only these are returned, and the numbers of others are not parsed.
 
     Raises `InputError` as `open_text` does; with the line, if it does not have `width`
     numbers, if one is not finite, or if the word is empty or begins or ends with a
     blank; if the number of vectors is not the header's.
     """
-    lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True, keep_bytes=True)
+    lines = open_text(file, corpus_hint=VECTORS_HINT, keep_marks=True)
     for line, word, values in _entries(lines, width, file):
         if words is None or word in words:
             yield word, _vector(values, file, line)
@@ -102,10 +96,9 @@ def width_of(file: str | Path) -> int:
 def _entries(
     lines: Iterable[tuple[int, str]], width: int, file: str | Path
 ) -> Iterator[tuple[int, str, str]]:
-    """Line number, word, and its numbers as text; without words that are not UTF-8."""
+    """Line number, word, and its numbers as text."""
     count = 0
     header = None
-    broken: list[str] = []
     for number, line in lines:
         text = line.rstrip(" \t")
         if not text:
@@ -118,10 +111,7 @@ def _entries(
                 continue
         word, values = _split(text, width, file, number)
         count += 1
-        if _is_text(word):
-            yield number, word, values
-        else:
-            broken.append(f"that of line {number:,}")
+        yield number, word, values
     if header is not None and count != int(header[1]):
         problem = f"expected {header[1]} vectors as line 1 says, got {count}"
         raise InputError(problem, file=file, hint="is the file complete?")
@@ -129,22 +119,6 @@ def _entries(
         raise InputError(
             f"expected lines of a word and {width} numbers, got none", file=file
         )
-    _warn_of(broken, count, file)
-
-
-def _is_text(word: str) -> bool:
-    """Whether the word has no bytes that are not UTF-8; see `open_text`."""
-    return word.isascii() or _NOT_TEXT.search(word) is None
-
-
-def _warn_of(broken: Sequence[str], count: int, file: str | Path) -> None:
-    """Says which words are left out. Raises `InputError` if all are."""
-    if broken and len(broken) == count:
-        problem = f"expected words in UTF-8, got none of {count:,}"
-        raise InputError(problem, file=file, hint="is the file in Latin-1?")
-    if broken:
-        text = "%s: %d of %d words are not UTF-8, such as %s, and are left out"
-        logger.warning(text, file, len(broken), count, broken[0])
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
@@ -263,5 +237,5 @@ class VectorFile:
         for number, raw in raw_lines(opened, self.file):
             starts.append(start)
             start += len(raw)
-            line = decode_line(raw, self.file, number, keep_marks=True, keep_bytes=True)
+            line = decode_line(raw, self.file, number, keep_marks=True)
             yield number, line

@@ -134,7 +134,7 @@ def export_run(
         )
         layers = Layers(trained.model.bilm)
         kept = Path(out_dir) / CARD_FILE
-        if about.perplexity is None and not (about.is_empty and kept.exists()):
+        if about.perplexity is None and not (about == NO_CARD and kept.exists()):
             about = _with_perplexity(about, Path(run))
         write_card(folder, layers, about, kept=kept, name=kept.absolute().parent.name)
     return trained.source

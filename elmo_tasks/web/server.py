@@ -18,7 +18,6 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.fetch import set_download_limit
 from elmo_tasks.host import register_classes
 from elmo_tasks.system.processes import exit_with_starter, return_freed_memory
 from elmo_tasks.system.run_names import ARCHIVE, MODEL
@@ -51,7 +50,6 @@ class Serving:
 
     packages: Sequence[str] = ()
     allow_downloads: bool = False
-    download_limit: float | None = None  # in 10^9 bytes
 
 
 def make(serving: Serving) -> FastAPI:
@@ -63,7 +61,6 @@ def make(serving: Serving) -> FastAPI:
     return_freed_memory()
     exit_with_starter()
     register_classes(serving.packages)
-    set_download_limit(serving.download_limit)
     from elmo_tasks.web.app import make_app
     from elmo_tasks.web.loaded import LoadedModel
 

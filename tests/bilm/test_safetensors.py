@@ -1,20 +1,15 @@
 """`model.safetensors` and `config.json`: the same bits, and invalid files."""
 
 import json
-import pickle
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
-from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.models.files import resolve
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
@@ -123,15 +118,6 @@ def test_damaged_files(files: tuple[str, str], change: object) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_options_of_a_far_larger_bilm(files: tuple[str, str]) -> None:
-    """Before memory is allocated."""
-    config = json.loads(Path(files[0]).read_text())
-    config["lstm"]["dim"] = 10**6
-    Path(files[0]).write_text(json.dumps(config))
-    with pytest.raises(InputError, match="config.json: the options describe 2.32e.08"):
-        BiLM.from_files(*files)
-
-
 READING = """
 import json
 import sys
@@ -198,33 +184,6 @@ def test_memory_does_not_belong_to_the_file(files: tuple[str, str]) -> None:
         file.write(b"\0" * size)
         file.truncate(10)
     assert torch.equal(bilm(batch_to_ids(SENTENCES)).layers, before)
-
-
-def test_models_in_folders_and_zips(files: tuple[str, str], tmp_path: Path) -> None:
-    folder = Path(files[0]).parent
-    write_bilm(tmp_path)
-    expected = Elmo.from_pretrained(tmp_path).embed(SENTENCES[:1])[0]
-    with zipfile.ZipFile(tmp_path / "safe.zip", "w") as packed:
-        for name in NAMES:
-            packed.write(folder / name, name)
-    for model in (folder, tmp_path / "safe.zip"):
-        elmo = Elmo.from_pretrained(model)
-        assert np.array_equal(elmo.embed(SENTENCES[:1])[0], expected)
-        again = pickle.loads(pickle.dumps(elmo))
-        assert np.array_equal(again.embed(SENTENCES[:1])[0], expected)
-        assert elmo.provenance()["options"] == json.dumps(options().to_dict())
-    assert resolve(folder).paths["options_file"] == folder / NAMES[0]
-
-
-def test_of_a_folder_with_both_the_official_files_are_read(
-    files: tuple[str, str], tmp_path: Path
-) -> None:
-    for name in NAMES:
-        shutil.copy(Path(files[0]).parent / name, tmp_path / name)
-    write_bilm(tmp_path, seed=4)
-    names = [path.name for path in resolve(tmp_path).paths.values()]
-    assert names == ["options.json", "weights.hdf5"]
-    assert Elmo.from_pretrained(tmp_path).layers.name.endswith("weights.hdf5")
 
 
 def test_the_other_options_of_a_folder_are_not_those_of_its_weights(

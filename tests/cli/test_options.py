@@ -66,28 +66,26 @@ CALLS = [
         ("run/model.tar.gz", "run/metrics.json"),
     ),
     Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
-    Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
+    Call("train {config} -s {run_copy} --recover -o '{tiny}'"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
-        "check ner_elmo --scale mini --show --download-limit 1",
+        "check ner_elmo --scale mini --show",
         prints='"elmo_tasks_ner"',
     ),
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs", prints="ner_elmo"),
     Call("data bilm", prints="bilm/options.json"),
-    Call("info --download-limit 1", prints="torch"),
+    Call("info", prints="torch"),
     Call("info {archive}", prints="elmo_tasks_ner"),
-    Call("models small --download-limit 1", prints="elmo-small"),
+    Call("models small", prints="elmo-small"),
     Call("models --download nlpl-217", prints="in the cache: /"),
     Call(
         TABLE
         + " --dry-run --seeds 2 --workers 2 --rows 'last*' --figures {out}/figures",
         prints="2 runs",
     ),
-    Call(
-        TABLE + " --dry-run --no-cache --include-package collections --download-limit 1"
-    ),
+    Call(TABLE + " --dry-run --no-cache --include-package collections"),
     Call(
         TABLE + " --folder {out}/again --runs {out}/runs --rows baseline",
         ("again/table.md", "again/results.jsonl"),
@@ -102,7 +100,7 @@ CALLS = [
     ),
     Call(
         "elmo {text} {out}/v.hdf5 --tokenizer basic --pooling mean --precision bfloat16 --max-length 4 --overlap 2"
-        f" --batch-size 2 --max-tokens 9 --download-limit 1 {BILM}",
+        f" --batch-size 2 --max-tokens 9 {BILM}",
         ("v.hdf5",),
     ),
     Call(
@@ -117,8 +115,7 @@ CALLS = [
     ),
     Call(
         f"static {{text}} --output {{out}}/s.txt --layers top --min-count 1 {BILM} --most 9 --device cpu"
-        " --tokenizer basic --precision bfloat16 --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9"
-        " --download-limit 1",
+        " --tokenizer basic --precision bfloat16 --max-length 4 --overlap 2 --batch-size 2 --max-tokens 9",
         ("s.txt",),
     ),
     Call(
@@ -136,22 +133,20 @@ CALLS = [
     ),
     Call(
         "probe pos {pos} {pos_test} --model {transformer} --pieces first --json"
-        " --device cpu --download-limit 1",
+        " --device cpu",
         prints="accuracy",
     ),
     Call(
-        "probe wsd {wsd} --model {transformer} --pieces mean --json"
-        " --device cpu --download-limit 1",
+        "probe wsd {wsd} --model {transformer} --pieces mean --json --device cpu",
         prints="harbour",
     ),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean --layer 1"
-        " --occurrence 2 --top 3 --vectors {vectors} --json --device cpu --download-limit 1",
+        " --occurrence 2 --top 3 --vectors {vectors} --json --device cpu",
         prints="ferry",
     ),
     Call(
-        "bilm prepare {text} --output {out}/lm --heldout 3"
-        " --model {bilm_run} --download-limit 1",
+        "bilm prepare {text} --output {out}/lm --heldout 3 --model {bilm_run}",
         ("lm/train.0000.text.txt.gz",),
     ),
     Call(
@@ -166,13 +161,13 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry --device cpu --download-limit 1 --json",
+        " --precision bfloat16 --state carry --device cpu --json",
         prints="geometric",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
         " {out}/sums.tsv --state carry --tokenizer basic --precision bfloat16"
-        " --device cpu --download-limit 1 --force",
+        " --device cpu --force",
         ("words.tsv", "sums.tsv"),
         prints="weights of",
     ),
@@ -189,7 +184,7 @@ CALLS = [
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --device cpu --force"
-        " --download-limit 1 --json",
+        " --json",
         ("pairs.tsv",),
         prints="all",
     ),
@@ -308,7 +303,7 @@ def test_calls(
 
 EVALUATE = (
     "--weights-file {weights}",
-    "--device cpu --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
     "--predictions-output-file {out}/predictions",
@@ -317,7 +312,7 @@ EVALUATE = (
 )
 PREDICT = (
     "--weights-file {weights}",
-    "--device cpu --allow-downloads --download-limit 1",
+    "--device cpu --allow-downloads",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",
     "--batch-size 2",

@@ -39,9 +39,6 @@ CALLS: dict[str, Callable[[Elmo, WordSurprisal, Any], Any]] = {
 }
 
 
-OF_SENTENCES = [name for name in CALLS if not name.startswith("words of")]
-
-
 class Frame:
     """A table of a library that is not installed: iterated, it gives its columns."""
 
@@ -69,15 +66,6 @@ def test_tables_are_refused(
         CALLS[name](*models, TABLES[kind])
     assert 'frame["text"]' in str(error.value) or name.startswith("words of")
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("name", OF_SENTENCES)
-def test_a_table_is_no_sentence(
-    models: tuple[Elmo, WordSurprisal], name: str, kind: str
-) -> None:
-    with pytest.raises(InputError, match="sentence 2: expected a string or a list of"):
-        CALLS[name](*models, ["bread", TABLES[kind]])
 
 
 LISTS: dict[str, Any] = {

@@ -64,14 +64,6 @@ def test_no_model() -> None:
         load_start("")
 
 
-@pytest.mark.parametrize(
-    "sizes", [{"max_length": True}, {"batch_size": "3"}, {"overlap": 1.0}]
-)
-def test_sizes_are_not_converted(sizes: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(sizes))}: expected a valid int"):
-        Elmo.from_pretrained(**sizes)
-
-
 def test_an_unknown_keyword_names_the_method(elmo: Elmo) -> None:
     problem = r"^Elmo\.embed\(\) got an unexpected keyword argument 'foo'$"
     with pytest.raises(TypeError, match=problem):

@@ -93,10 +93,3 @@ def test_the_sizes_that_vectors_names() -> None:
     text = VECTORS.read_text()
     for name, size in asdict(BatchSizes()).items():
         assert re.search(rf"`{name}`[^`]*\({size:,}\)", text), name
-
-
-def test_sentences_at_the_limit() -> None:
-    assert windows(0, limit=4, overlap=2) == []
-    assert windows(4, limit=4, overlap=2) == [Window(0, 4, 0, 4)]
-    assert windows(5, limit=4, overlap=2) == [Window(0, 4, 0, 3), Window(1, 5, 3, 5)]
-    assert windows(6, limit=4, overlap=2) == [Window(0, 4, 0, 3), Window(2, 6, 3, 6)]

@@ -5,7 +5,6 @@ import pickle
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -85,25 +84,6 @@ def test_a_pickle_has_the_tokenizer(open_elmo: Callable[..., Elmo]) -> None:
     for tokenizer in ("basic", by_letters):
         elmo = open_elmo(tokenizer=tokenizer)
         assert pickle.loads(pickle.dumps(elmo)).words(RAW) == elmo.words(RAW)
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "message"),
-    [
-        ("basics", "tokenizer: expected whitespace, basic, spacy:.*, got 'basics'"),
-        (5, "tokenizer: expected a valid string or callable, got 5"),
-        ("spacy:zz", "expected a language that spaCy has rules for, got 'zz'"),
-        (str.upper, "expected a function that returns a list of strings, got .SHE"),
-        (
-            spacy.blank("en").tokenizer,
-            "list of strings, got She .*the Language object itself",
-        ),
-        (lambda text: [1], r"list of strings, got \[1\]"),
-    ],
-)
-def test_invalid_tokenizers(elmo: Elmo, tokenizer: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        elmo.embed(RAW, tokenizer=tokenizer)
 
 
 @pytest.mark.parametrize("tokenizer", ["basic", "whitespace"])

@@ -4,62 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.formats.corpora import files_of, located
+from elmo_tasks.formats.corpora import CORPORA, DataFile, files_of, located
 
-ONTONOTES = "conll-formatted-ontonotes-5.0"
-BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
-TRAINING = "training-monolingual.tokenized.shuffled/news.en-000[0-9][0-9]-of-00100"
-HELDOUT = "heldout-monolingual.tokenized.shuffled/news.en.heldout-000*-of-00050"
-RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
-
-
-def ontonotes(split: str, released: str) -> list[str]:
-    names = []
-    for parent in ("", "srl/", "coref/"):
-        names.append(f"{parent}conll-2012/v4/data/{split}/data/english")
-    for parent in ("", "srl/", "coref/"):
-        for folder in (ONTONOTES, f"{ONTONOTES}-12/{ONTONOTES}"):
-            names.append(f"{parent}{folder}/data/{released}/data/english")
-    return names
-
-
-OFFICIAL = {
-    "squad/dev-v1.1.json": [],
-    "snli/snli_1.0_dev.jsonl": [
-        "snli/snli_1.0/snli_1.0_dev.jsonl",
-        "snli_1.0/snli_1.0_dev.jsonl",
-    ],
-    "srl/train": ontonotes("train", "train"),
-    "srl/test": ontonotes("test", "conll-2012-test"),
-    "coref/dev.gold_conll": [
-        "coref/dev.english.v4_gold_conll",
-        *ontonotes("development", "development"),
-    ],
-    "ner/eng.testb": ["ner/eng.testb.txt", "conll2003/eng.testb"],
-    "sst/test.txt": ["sst/trees/test.txt", "trees/test.txt"],
-    "vectors/glove.6B.100d.txt": [
-        "vectors/glove.6B/glove.6B.100d.txt",
-        "glove.6B.100d.txt",
-    ],
-    "vectors/glove.840B.300d.txt": [
-        "vectors/glove.840B.300d/glove.840B.300d.txt",
-        "glove.840B.300d.txt",
-    ],
-    "vectors/turian.50d.txt": ["turian.50d.txt"],
-    "bilm/options.json": [f"bilm/{RELEASED}_options.json"],
-    "lm/train.*.txt*": [
-        f"lm/{TRAINING}",
-        f"lm/{BENCHMARK}/{TRAINING}",
-        f"{BENCHMARK}/{TRAINING}",
-    ],
-    "lm/heldout.*.txt*": [
-        f"lm/{HELDOUT}",
-        f"lm/{BENCHMARK}/{HELDOUT}",
-        f"{BENCHMARK}/{HELDOUT}",
-    ],
-    "lm/vocab-2016-09-10.txt": ["vocab-2016-09-10.txt"],
-}
-"""The names of the releases, in the order in which they are looked for."""
+FILES = [file for files in CORPORA.values() for file in files]
 
 
 def existing(pattern: str) -> str:
@@ -67,17 +14,17 @@ def existing(pattern: str) -> str:
     return pattern.replace("[0-9]", "7").replace("*", "07")
 
 
-@pytest.mark.parametrize("name", OFFICIAL)
-def test_names_of_the_releases(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", FILES)
+def test_names_of_the_releases(file: DataFile, tmp_path: Path) -> None:
     """
     Files appear in the reverse order, so that each is preferred to those before it.
     """
-    assert located(tmp_path / name) == str(tmp_path / name)
-    for official in reversed([name, *OFFICIAL[name]]):
+    assert located(tmp_path / file.name) == str(tmp_path / file.name)
+    for official in reversed([file.name, *file.official]):
         path = tmp_path / existing(official)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-        assert located(tmp_path / name) == f"{tmp_path}/{official}"
+        assert located(tmp_path / file.name) == f"{tmp_path}/{official}"
 
 
 def test_other_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Downloads of URLs: bounded, compared with a digest, once, and not if offline."""
+"""Downloads of URLs: compared with a digest, once, and not if offline."""
 
 import hashlib
 from collections.abc import Iterator
@@ -8,10 +8,8 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.download import download
-from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path, set_download_limit
+from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path
 from elmo_tasks.formats.fetching.published import MODELS, PublishedModel
-from tests.memory import grown
-from tests.test_flow import elmo_tasks
 from tests.web_server import CONTENT, Server, serving
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -19,10 +17,9 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield tmp_path / "cache/elmo_tasks"
-    set_download_limit(None)
+    return tmp_path / "cache/elmo_tasks"
 
 
 @pytest.fixture
@@ -52,28 +49,23 @@ def test_a_file_is_downloaded_once(server: Server, cache: Path) -> None:
     [
         ("gone", "HTTP error 404: Not Found"),
         ("longer", "ChunkedEncodingError"),
-        (
-            "endless",
-            "expected at most 1,000,000 bytes, got 1,.*--download-limit raises",
-        ),
     ],
 )
 def test_what_is_no_file_is_one_error(
     name: str, problem: str, server: Server, cache: Path
 ) -> None:
-    set_download_limit(0.001)
-    with grown() as memory, pytest.raises(InputError, match=problem) as error:
+    with pytest.raises(InputError, match=problem) as error:
         local_path(f"{server.address}/{name}/x.bin?v=1")
     message = str(error.value)
     assert "/x.bin?v=1" in message and server.address in message
     assert "\n" not in message
-    assert memory[0] < 2**26 and kept(cache) == []
+    assert kept(cache) == []
 
 
 def test_a_server_that_stops_answering(server: Server, cache: Path) -> None:
     target = cache / "downloads/x/x.bin"
     with pytest.raises(InputError, match="cannot fetch .*/x.bin: Conn"):
-        download(f"{server.address}/stalls/x.bin", target, most=10**6, seconds=0.5)
+        download(f"{server.address}/stalls/x.bin", target, seconds=0.5)
     assert kept(cache) == []
 
 
@@ -112,10 +104,3 @@ def test_a_published_md5_is_checked(
                 local_path(url)
             assert kept(cache) == []
     assert local_path(url).read_bytes() == CONTENT
-
-
-def test_commands_limit_downloads(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_text("One .\n")
-    options = ["--model", f"{server.address}/endless/x.zip", "--download-limit", 0.001]
-    with pytest.raises(InputError, match="expected at most 1,000,000 bytes"):
-        elmo_tasks("elmo", tmp_path / "in.txt", tmp_path / "out", *options)

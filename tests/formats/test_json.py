@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from typing_extensions import TypedDict
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.formats.json_text import parse_json
-from elmo_tasks.settings import Text, validated
+from elmo_tasks.settings import validated
 from elmo_tasks.tasks.inputs import Words
 from tests.system import require_path
 
@@ -62,38 +61,6 @@ def test_where_invalid_json_is() -> None:
         with pytest.raises(InputError) as caught:
             parse_json(text, place.pop("what", "JSON"), **place)
         assert str(caught.value).startswith(expected)
-
-
-class Record(TypedDict):
-    words: list[str]
-    count: int
-
-
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        ({"words": ["a", 5], "count": 1}, "body.words.1: expected a valid string"),
-        ({"words": ["a"]}, "body: expected a value for count, got"),
-        ({"words": ["a"], "count": "1"}, "body.count: expected a valid integer"),
-        ("text", "body: expected an object, got 'text'"),
-    ],
-)
-def test_the_path_of_the_first_invalid_value(value: Any, problem: str) -> None:
-    with pytest.raises(InputError) as caught:
-        validated(TypeAdapter(Record), value, "body", file="x.jsonl", line=3)
-    message = str(caught.value)
-    assert message.startswith(f"x.jsonl:3: {problem}"), message
-    assert "\n" not in message and "pydantic" not in message
-
-
-def test_valid_values() -> None:
-    value = {"words": ["a"], "count": 1}
-    assert validated(TypeAdapter(Record), value, "body") == value
-    assert validated(WORDS, ["a", " b"], "tokens") == ["a", " b"]
-    assert (
-        validated(TypeAdapter(Text), "caf\u00e9 \U0001f600", "text")
-        == "caf\u00e9 \U0001f600"
-    )
 
 
 @pytest.mark.parametrize(

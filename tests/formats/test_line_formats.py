@@ -13,14 +13,9 @@ from typing import Any
 
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.neighbors import read_corpus
 from elmo_tasks.experiments.probes.senses import (
-    read_first_senses,
-    read_keys,
     read_senses,
 )
 from elmo_tasks.formats.annotation.columns import read_columns
@@ -31,7 +26,6 @@ from elmo_tasks.formats.json_text import parse_json
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.text.sentences import read_sentences
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.tasks.squad.official import read_questions
 
@@ -51,8 +45,6 @@ class Format:
     records: int
     last_line: bool = True
     """Whether a blank line at the end is no record."""
-    is_set: bool = False
-    """Whether a record that occurs twice is read once."""
     packed: bool = True
     """Whether the file may be compressed."""
 
@@ -165,32 +157,13 @@ TREES = "(3 (2 It) (4 (2 's) (3 10\u00a0000)))\n(2 a\u2028b)\n(1 (1 c\x0bd) (2 c
 RAW = f"{ODD}\nShe sails .\nIt rains .\n"
 
 
-def _vocabulary(file: Path) -> Iterable[Any]:
-    return WordVocabulary.from_file(file).words
-
-
 def _text_of_a_bilm(file: Path) -> Iterable[Any]:
     return read_sentences([file])
-
-
-def _sense_keys(file: Path) -> Iterable[Any]:
-    return read_keys(file).items()
-
-
-def _first_senses(file: Path) -> Iterable[Any]:
-    return read_first_senses(file).items()
 
 
 FORMATS = {
     "columns": Format(
         "-DOCSTART- -X-\n\nShe PRON\n10\u00a0000 NUM\n\n# SYM\na\u2028b SYM\n\n",
-        read_columns,
-        2,
-    ),
-    "columns with tabs": Format(
-        _table(
-            "\t", "Ann Lee|NNP|B-PER", "sails|VBZ|O", "", "#|SYM|O", "café|NN|O", ""
-        ),
         read_columns,
         2,
     ),
@@ -202,24 +175,10 @@ FORMATS = {
     "JSON lines": Format('{"a": "b c"}\n{"a": "café"}\n', _json_lines, 2),
     "SQuAD": Format(SQUAD, read_questions, 1),
     "vectors": Format(VECTORS, _read_vectors, 5),
-    "vectors with a header": Format(f"5 3\n{VECTORS}", _read_vectors, 5),
-    "vectors, looked up": Format(VECTORS, _look_up, 4, is_set=True, packed=False),
-    "vocabulary": Format("<S>\n</S>\n<UNK>\nthe\n#\ncafé\n", _vocabulary, 6),
+    "vectors, looked up": Format(VECTORS, _look_up, 4, packed=False),
     "text of a biLM": Format(RAW, _text_of_a_bilm, 3),
-    "text of a probe": Format(RAW, read_corpus, 3),
     "text to embed": Format(RAW, _embedded, 3, last_line=False),
     "senses": Format(SENSES, read_senses, 1),
-    "sense keys": Format(
-        "d.t0 play%1:10:01:: play%1:04:00::\nd.t1 go%2:38:00::\n",
-        _sense_keys,
-        2,
-    ),
-    "first senses": Format(
-        "play%1:10:01:: 07006119 1 54\nplay%2:33:00:: 01072949 1 95\n",
-        _first_senses,
-        2,
-        is_set=True,
-    ),
 }
 
 for_all_formats = pytest.mark.parametrize("name", FORMATS)
@@ -308,13 +267,7 @@ OTHER = [
 DAMAGE = {"NUL": b"\0", "Latin-1": b"\xe9", "UTF-8 of a surrogate": b"\xed\xa0\x80"}
 """Bytes after the first one of a line."""
 
-DAMAGED = [
-    (name, kind)
-    for name in FORMATS
-    for kind in DAMAGE
-    if kind == "NUL" or not name.startswith("vectors")
-]
-"""Of vectors, words that are not UTF-8 are left out (test_vector_files.py)."""
+DAMAGED = [(name, kind) for name in FORMATS for kind in DAMAGE]
 
 
 @for_all_formats
@@ -365,38 +318,7 @@ def test_files_without_a_record(name: str, text: str, file: Path) -> None:
     found = read(name, text.encode(), file)
     if isinstance(found, list):
         assert set(found) <= {"[]"}
-        assert name in ("text to embed", "sense keys", "JSON lines")
-
-
-@for_all_formats
-@settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(data=st.data())
-def test_files_put_together(name: str, tmp_path: Path, data: st.DataObject) -> None:
-    """Each part with its own line ends and mark, with or without its last line end."""
-    file = tmp_path / "some.txt"
-    right = expected(name, file)
-    packed = b""
-    count = data.draw(st.integers(2, 3))
-    for number in range(count):
-        end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
-        mark = data.draw(st.sampled_from(["", MARK]))
-        if name.startswith("vectors"):
-            mark = ""
-        text = FORMATS[name].text
-        if number == count - 1 and data.draw(st.booleans()):
-            text = text.rstrip("\n")
-        packed += (mark + text.replace("\n", end)).encode()
-    found = read(name, packed, file)
-    if FORMATS[name].is_set:
-        count = 1
-    if isinstance(found, list):
-        assert found == right * count
+        assert name in ("text to embed", "JSON lines")
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

@@ -35,30 +35,6 @@ def test_rows(tmp_path: Path) -> None:
     assert list(rows(file, "text")) == [(1, "a b"), (2, ""), (3, "c")]
 
 
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [
-        ([["a"], ["b", ""]], 2),
-        ([["a"], ["b", None]], 2),
-        ([["a"], None], 2),
-        (["a", None], 2),
-        ([1, 2], 1),
-        ([[1]], 1),
-        ([{"a": "b"}], 1),
-    ],
-)
-def test_rows_that_are_no_text(values: list[Any], line: int, tmp_path: Path) -> None:
-    file = write(tmp_path / "x.parquet", text=values)
-    problem = (
-        rf"x.parquet:{line}: expected a string or a list of strings in 'text', got"
-    )
-    found = []
-    with pytest.raises(InputError, match=problem):
-        for row in rows(file, "text"):
-            found.append(row)
-    assert len(found) == line - 1
-
-
 def test_damaged_tables(tmp_path: Path) -> None:
     file = Path(write(tmp_path / "x.parquet", text=["a" * 100] * 50))
     content = file.read_bytes()

@@ -87,25 +87,6 @@ def test_mixed_schemes(corpus: list[str], line: int, problem: str) -> None:
         detect_scheme(lines, file="eng.train")
 
 
-@pytest.mark.parametrize(
-    ("scheme", "tags"),
-    [
-        (Scheme.BIO, "B I O B B I"),
-        (Scheme.IOB1, "I I O I B I"),
-        (Scheme.BIOUL, "B L O U B L"),
-        (Scheme.BIOES, "B E O S B E"),
-        (Scheme.BMES, "B E O S B M E"),
-    ],
-)
-def test_tags_without_types(scheme: Scheme, tags: str) -> None:
-    found = tags.split()
-    spans = [Span(0, 2, ""), Span(3, 4, ""), Span(4, len(found), "")]
-    assert detect_scheme([(1, found)]) is scheme
-    assert spans_from_tags(found) == spans
-    assert scheme.encode(spans, len(found)) == found
-    assert to_bioul(found)[:5] == ["B", "L", "O", "U", "B"]
-
-
 def test_tags_with_and_without_types() -> None:
     with pytest.raises(
         InputError,

@@ -1,7 +1,6 @@
 """A column of a table as the texts of a file: CSV, TSV, JSON lines and Parquet."""
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Callable
@@ -43,24 +42,6 @@ def test_quotes_and_line_ends_in_cells(write: Write) -> None:
     ]
     assert [row.line for row in rows] == [2, 3]
     assert [row.kept for row in rows] == [("1", "a"), ("2", "b")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeff" + STIMULI,
-        STIMULI.replace("\n", "\r\n"),
-        "\ufeff" + STIMULI.replace("\n", "\r\n"),
-        STIMULI.replace("\n", "\r"),
-        STIMULI.rstrip("\n"),
-        f"\n{STIMULI}\n\n",
-    ],
-)
-def test_other_forms_of_a_file(write: Write, text: str) -> None:
-    expected = [row[1:] for row in read_table(write("x.csv", STIMULI), "sentence")]
-    for content in (text, gzip.compress(text.encode())):
-        rows = read_table(write("y.csv", content), "sentence")
-        assert [row[1:] for row in rows] == expected
 
 
 CELLS = st.text(
@@ -174,13 +155,6 @@ def test_texts_in_brackets(write: Write) -> None:
     assert [row.text for row in read_table(file, "t")] == ["[laughs]", "[]", "['a"]
 
 
-def test_rows_before_a_problem_are_read(write: Write) -> None:
-    rows = read_table(write("x.csv", "text,b\na,1\nb\n"), "text")
-    assert next(rows).text == "a"
-    with pytest.raises(InputError, match="x.csv:3: expected 2 cells"):
-        next(rows)
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(5, "5"), (0.5, "0.5"), (True, "True"), (None, ""), ("a\tb", "a\tb")],
@@ -195,11 +169,6 @@ def test_values_that_cannot_be_kept(value: Any, write: Write) -> None:
     file = write("x.jsonl", json.dumps({"text": "a", "k": value}))
     with pytest.raises(InputError, match="x.jsonl:1: expected a text or a number in"):
         list(read_table(file, "text", ["k"]))
-
-
-def test_columns_that_are_not_there(write: Write) -> None:
-    with pytest.raises(InputError, match="expected one column 'no', got 'a', 'b'"):
-        list(read_table(write("x.csv", "a,b\n"), "a", ["no"]))
 
 
 def test_lists_of_words(write: Write) -> None:

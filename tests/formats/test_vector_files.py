@@ -46,7 +46,8 @@ def test_words_with_blanks_or_digits(file: Path) -> None:
     plain = {"1999": [4, 5, 6], "at name@domain": [7, 8, 9], "nan": [1, 1, 1]}
     odd = {"1 \u00a03/4": [2, 2, 2], "\u00a0": [3, 3, 3], "a b 1 2 3 c": [4, 5, 6]}
     assert found == {**plain, **odd}
-    assert words_in(file, b"a 1 b 2\n", width=1) == ["a 1 b"]
+    file.write_text("a 1 b 2\n")
+    assert [word for word, _ in read_vectors(file, width=1)] == ["a 1 b"]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,11 @@ def test_words_with_blanks_or_digits(file: Path) -> None:
         (" 1 2 3\n", "1: expected a word, one blank and 3 numbers, got the word ''"),
         ("a  1 2 3\n", "1: expected a word, one blank and 3 .*, got the word 'a '"),
         ("2 3\nthe 1 \0 3\nof 1 2 3\n", "2: expected text, got binary data"),
+        ("the 1 2 3\ncaf\udce9 1 2 3\n", "2: expected UTF-8 text, .*iconv -c -f utf-8"),
     ],
 )
 def test_invalid_files(file: Path, text: str, message: str) -> None:
-    file.write_text(text)
+    file.write_text(text, errors="surrogateescape")
     with pytest.raises(InputError, match=f"v.txt:{message}"):
         list(read_vectors(file, width=3, words=()))
     with pytest.raises(InputError, match=f"v.txt:{message}"):
@@ -149,24 +151,3 @@ def test_numbers_of_other_words_are_not_read(file: Path) -> None:
     file.write_text("")
     with pytest.raises(InputError, match="v.txt: expected 1 finite numbers, got ''"):
         vectors.get(b"c")
-
-
-def words_in(file: Path, content: bytes, width: int = 3) -> list[str]:
-    file.write_bytes(content)
-    return [word for word, _ in read_vectors(file, width=width)]
-
-
-@pytest.mark.parametrize("broken", [b"caf\xe9", b"\xed\xb2\x80", b"a\xff \xe2\x80"])
-def test_words_that_are_not_utf_8_are_left_out(
-    broken: bytes, file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    content = "é 1 2 3\n".encode() + broken + b" 4 5 6\n\xef\xbf\xbd 7 8 9\n"
-    file.write_bytes(content)
-    words = [word for word, _ in read_vectors(file, width=3)]
-    assert words == ["é", "\ufffd"]
-    vectors = VectorFile(file, width=3)
-    assert len(vectors) == 2 and vectors.get(b"\xef\xbf\xbd") is not None
-    text = (
-        f"{file}: 1 of 3 words are not UTF-8, such as that of line 2, and are left out"
-    )
-    assert [record.getMessage() for record in caplog.records] == [text] * 2

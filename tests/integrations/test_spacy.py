@@ -153,26 +153,6 @@ def test_entities_of_sentences(setter: str) -> None:
 
 
 @pytest.mark.parametrize("setter", SETTERS)
-def test_frames_of_sentences(setter: str) -> None:
-    doc, sentences = texts_with_sentences(setter)
-    expected = []
-    for sentence in sentences:
-        answer = predictor("srl").predict_json({"sentence": sentence.text})
-        for frame in answer["frames"]:
-            frame["predicate"] = words_of(sentence)[frame["predicate"]].i
-            for argument in frame["arguments"]:
-                argument["start"] += sentence.start_char
-                argument["end"] += sentence.start_char
-                span = doc.char_span(argument["start"], argument["end"])
-                argument["token_start"], argument["token_end"] = span.start, span.end
-            expected.append(frame)
-    found = component("srl")(doc.copy())._.frames
-    assert found == expected and len(found) > 1
-    for frame in found:
-        assert doc[frame["predicate"]].text == frame["verb"]
-
-
-@pytest.mark.parametrize("setter", SETTERS)
 def test_clusters_of_sentences(setter: str) -> None:
     doc, sentences = texts_with_sentences(setter)
     given: dict[str, Any] = {"text": doc.text}

@@ -1,16 +1,19 @@
 """What `elmo-tasks models` prints of the published models."""
 
 from dataclasses import asdict
+from pathlib import Path
 from textwrap import shorten
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.cache_folder import cache_folder
-from elmo_tasks.formats.fetching.model_cache import cached_files, fetch_model
+from elmo_tasks.formats.fetching.cache_folder import cache_folder, download_target
+from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,
     BUNDLED_MODEL,
     MODELS,
     PublishedModel,
+    nearest_model,
+    published,
 )
 from elmo_tasks.system.files import file_sha256
 
@@ -19,9 +22,22 @@ _ROW = "{:<31}  {:<19}  {:>4}  {}"
 
 
 def download(name: str) -> None:
-    """Downloads a model, and prints its files and their digests."""
-    for file in fetch_model(name):
-        print(f"{file}\nsha256: {file_sha256(file.path)}")
+    """
+    Downloads a model, and prints its files and their digests. Raises `InputError` if no
+    model that is downloaded has this name, and as `local_path` does.
+    """
+    if name == BUNDLED:
+        raise InputError("it comes with the package", file=name)
+    model = published(name)
+    if model is None:
+        near = nearest_model(name)
+        hint = "`elmo-tasks models` lists the names"
+        if near is not None:
+            hint = f"nearest: {near}; {hint}"
+        raise InputError("no published model has this name", file=name, hint=hint)
+    for file in model.files:
+        path = local_path(file)
+        print(f"{_described(file, model)}\nsha256: {file_sha256(path)}")
 
 
 def print_models(text: str) -> None:
@@ -40,8 +56,8 @@ def print_models(text: str) -> None:
         )
     print(_ROW.format("NAME", "LANGUAGE", "DIM", "DOMAIN"))
     for name, model in found.items():
-        files = cached_files(model)
-        mark = " *" if files and all(file.is_there for file in files) else ""
+        is_there = [_cached(file).is_file() for file in model.files]
+        mark = " *" if is_there and all(is_there) else ""
         domain = shorten(model.domain, 20, placeholder=" ...") or "-"
         dimension = model.dimension or "-"
         print(_ROW.format(name + mark, model.language, dimension, domain))
@@ -63,5 +79,20 @@ def _print_details(name: str, model: PublishedModel) -> None:
             print(f"{key}: {'not stated' if value in (None, '') else value}")
     if model.aliases:
         print(f"aliases: {', '.join(model.aliases)}")
-    for file in cached_files(model):
-        print(f"file: {file}")
+    for file in model.files:
+        print(f"file: {_described(file, model)}")
+
+
+def _cached(file: str) -> Path:
+    """Where the file at an address is in the cache, if it was downloaded."""
+    return download_target(file.partition("#")[0])
+
+
+def _described(file: str, model: PublishedModel) -> str:
+    """The address of a file, its published checksum, and where it is in the cache."""
+    url = file.partition("#")[0]
+    md5 = model.md5_of(url)
+    checksum = "" if md5 is None else f", md5 {md5}"
+    path = _cached(file)
+    place = path if path.is_file() else "no"
+    return f"{url}{checksum}, in the cache: {place}"

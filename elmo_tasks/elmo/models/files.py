@@ -188,13 +188,12 @@ def resolve(
     text = os.fspath(name)
     model = published(text)
     pair = two_files(text)
+    if model is not None and len(model.files) > 1:
+        pair = BILM, dict(zip(SOURCES[BILM].files, model.files, strict=True))
     if text == BUNDLED:
         files = bundled()
     elif pair is not None:
-        files = resolve_files(*pair, offline=offline)
-    elif model is not None and len(model.files) > 1:
-        paths = [local_path(file, offline=offline) for file in model.files]
-        files = located(BILM, text, dict(zip(SOURCES[BILM].files, paths, strict=True)))
+        files = replace(resolve_files(*pair, offline=offline), name=text)
     else:
         inferred = None if model is None else model.source
         return _of_one_path(text, kind or inferred, offline=offline)

@@ -33,27 +33,9 @@ PATTERNS = ("*.json", "*.dic", "*.pkl")
 """Of the names of all files."""
 
 _CONFIG = "cnn_50_100_512_4096_sample.json"
-PUBLISHED: dict[str, dict[str, Any]] = {
-    "encoder": {
-        "name": "elmo",
-        "projection_dim": 512,
-        "cell_clip": 3,
-        "proj_clip": 3,
-        "dim": 4096,
-        "n_layers": 2,
-    },
-    "token_embedder": {
-        "name": "cnn",
-        "activation": "relu",
-        "filters": BiLMOptions().filters,
-        "n_highway": 2,
-        "word_dim": 100,
-        "char_dim": 50,
-        "max_characters_per_token": 50,
-    },
-}
+_PUBLISHED = Path(__file__).with_suffix(".json")
 """
-What `_CONFIG` says, which all published models name, and their ZIPs do not contain.
+The content of the file that all published models name, and their ZIPs do not contain.
 """
 
 _WHAT = "the weights of ELMoForManyLangs"
@@ -287,9 +269,8 @@ def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
     if file.suffix != ".json":  # it would be no part of the digest
         raise InputError(f"expected config_path of a file .json, got {name}", file=file)
     if name == _CONFIG and not file.exists():
-        config = PUBLISHED
-    else:
-        config = read_json(file, _SETTINGS)
+        file = _PUBLISHED
+    config = read_json(file, _SETTINGS)
     try:
         token, encoder = config["token_embedder"], config["encoder"]
         return token, _options(token, encoder)

@@ -6,6 +6,7 @@ word.
 import logging
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -120,7 +121,8 @@ class Transformer(nn.Module):
         rows, longest = mask.shape
         layers = self.like.new_zeros(self.n_layers, rows, longest, self.output_dim)
         of_tokens = layers.flatten(1, 2)  # [L+1, B * T, D], of the same memory
-        texts = _rows(ids_to_text(character_ids[mask]), mask.sum(1).tolist())
+        words = iter(ids_to_text(character_ids[mask]))
+        texts = [list(islice(words, length)) for length in mask.sum(1).tolist()]
         with one_error(self._folder, "run"):
             for batch in self._batches(self._windows(texts, longest)):
                 self._encode(batch, of_tokens)
@@ -181,16 +183,6 @@ class Transformer(nn.Module):
             layer[words] = embedding_bag(
                 pooled, states.flatten(0, 1).to(self.dtype), offsets, mode="mean"
             )
-
-
-def _rows(words: list[str], lengths: list[int]) -> list[list[str]]:
-    """All words, as the rows of a batch, which have these lengths."""
-    rows = []
-    start = 0
-    for length in lengths:
-        rows.append(words[start : start + length])
-        start += length
-    return rows
 
 
 def _words_of(

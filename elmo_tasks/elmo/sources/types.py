@@ -250,20 +250,18 @@ class SourceSettings(Settings):
             return
         source = SOURCES[self.kind]
         of_source = f"where source is {self.kind}"
-        for key in _OPTIONS:
+        taken = {*source.options, *source.files}
+        if self.kind in (BILM, COVE):
+            taken.add("model")
+        # A biLM's files, which all configs have, are ignored.
+        for key in (*_OPTIONS, "model", "vectors_file"):
             default = type(self).__dataclass_fields__[key].default
             value = getattr(self, key)
-            if key not in source.options and value != default:
+            if key not in taken and value != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", value)
         if self.kind == TRANSFORMER and self.precision == "int8":
             yield Wrong("precision", f"float32 or bfloat16 {of_source}", "int8")
         yield from self._wrong_files(self.kind)
-        # A biLM's files, which all configs have, are ignored.
-        takes_model = self.kind in (BILM, COVE) or "model" in source.files
-        if not takes_model and self.model is not None:
-            yield Wrong("model", f"null {of_source}", self.model)
-        if "vectors_file" not in source.files and self.vectors_file is not None:
-            yield Wrong("vectors_file", f"null {of_source}", self.vectors_file)
         if self.kind == COVE and self.archive:
             too_large = f"false {of_source}, whose word vectors are too large"
             yield Wrong("archive", too_large, True)

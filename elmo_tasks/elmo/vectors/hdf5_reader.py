@@ -87,8 +87,8 @@ class ElmoVectors(Sequence[np.ndarray]):
     def info(self) -> dict[str, Any]:
         """
         What the vectors were made from: `model`, `model_sha256`, `options` (the biLM's),
-        `state`, `output` (`all`, `top` or `average`), `dtype`,
-        `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
+        `state`, `output` (`all`, `top`, `average`, or `mix` with `layer_weights`),
+        `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
         """
         return dict(self._info)
 

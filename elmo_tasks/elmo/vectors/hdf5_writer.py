@@ -15,9 +15,9 @@ import numpy as np
 from elmo_tasks.elmo.batching import (
     Line,
     Sentence,
+    arrays_of,
     blocks,
     bytes_of,
-    embed_into,
     parsed,
 )
 from elmo_tasks.elmo.pooling import pooled, require_pooling
@@ -202,11 +202,7 @@ def _write_arrays(
     written = 0
     scales = []
     for block in blocks(sentences, sizes):
-        arrays = []
-        for sentence in block:
-            shape = model.shape(len(sentence.tokens))
-            arrays.append(np.empty(shape, np.float32))
-        embed_into(arrays, model, sizes, block, progress)
+        arrays = arrays_of(model, sizes, block, progress)
         if pooling is not None:
             arrays = list(pooled(arrays, pooling, of_sentence))
         for array in arrays:

@@ -4,12 +4,12 @@ A text -> one vector per word: the mean of its contextual vectors (Bommasani et 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from pydantic import SkipValidation
 
-from elmo_tasks.elmo.batching import Sentence, blocks, embed_windows
+from elmo_tasks.elmo.batching import blocks, embed_windows, named
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes
@@ -64,7 +64,7 @@ def mean_vectors(
     rows = {word: row for row, word in enumerate(distinct)}
     sums = np.zeros((len(distinct), model.width), np.float64)
     counts = np.zeros(len(distinct), np.int64)
-    for block in blocks(_numbered(sentences), sizes):
+    for block in blocks(named(sentences), sizes):
         for index, window, vectors in embed_windows(model, sizes, block):
             tokens = block[index].tokens[window.first : window.last]
             rows_of_tokens = np.array(
@@ -84,8 +84,3 @@ def mean_vectors(
     if len(distinct) == len(words):
         return means
     return means[[rows[word] for word in words]]
-
-
-def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
-    for number, tokens in enumerate(sentences, start=1):
-        yield Sentence("", tokens, f"line {number}")

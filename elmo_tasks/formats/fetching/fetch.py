@@ -18,12 +18,11 @@ import tempfile
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.fetching.cache_folder import download_target, unpacked_folder
-from elmo_tasks.formats.fetching.download import download, require_size
+from elmo_tasks.formats.fetching.download import download
 from elmo_tasks.formats.fetching.published import published, published_at
 from elmo_tasks.formats.magic import ZIP
 from elmo_tasks.formats.unpacking import unzip
@@ -38,14 +37,6 @@ _KEY = re.compile(
     r"[?&;][^=&;]*(sig|token|key|secret|passw|credential)[^=&;]*=", re.IGNORECASE
 )
 
-GIGABYTE = 10**9
-MOST_GB = 4.0
-"""The size of a download, unless `set_download_limit` sets another."""
-
-_SECONDS_TO_ANSWER = 10.0  # of the hub
-
-_limit_gb = MOST_GB
-
 
 class NotAllowed(InputError):
     """Something would have to be downloaded where nothing may be."""
@@ -54,14 +45,6 @@ class NotAllowed(InputError):
         problem = "expected a local file, got one that would have to be downloaded"
         hint = "--allow-downloads, or offline=False, allows it"
         super().__init__(problem, file=what, hint=hint)
-
-
-def set_download_limit(gigabytes: float | None) -> None:
-    """
-    Set the size of the largest download of this process, in 10^9 bytes; 4 with `None`.
-    """
-    global _limit_gb
-    _limit_gb = MOST_GB if gigabytes is None else gigabytes
 
 
 def is_hub_model(given: str) -> bool:
@@ -91,8 +74,8 @@ def local_path(path_or_url: str | Path, *, offline: bool = False) -> Path:
     a URL which ends in `#sha256=HEX` is checked.
 
     Raises `NotAllowed` if it would have to be downloaded and `offline` is set, and
-    `InputError` if a URL has a login or a key, it cannot be fetched, the file is too
-    large, or its digest differs.
+    `InputError` if a URL has a login or a key, it cannot be fetched, or its digest
+    differs.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -134,13 +117,8 @@ def _downloaded(url: str, sha256: str | None, *, offline: bool) -> Path:
         return target
     if offline:
         raise NotAllowed(url)
-    download(url, target, most=_most_bytes(), known_hash=known_hash)
+    download(url, target, known_hash=known_hash)
     return target
-
-
-def _most_bytes() -> int:
-    """The largest size of a file, or of a model of the hub."""
-    return int(_limit_gb * GIGABYTE)
 
 
 def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -> Path:
@@ -148,55 +126,31 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
     The folder with those files of a model of the hub, `owner/name`, also with
     `@revision` and after `hf://`, that match the patterns. If the hub cannot be
     reached, or with `offline`, those that were downloaded before. Raises `InputError`
-    if there is no such model, or they are too large together.
+    if there is no such model.
     """
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
 
     name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
-    at: dict[str, Any] = {"revision": revision or None}
-    options: dict[str, Any] = {**at, "allow_patterns": list(patterns)}
-    failure: InputError = NotAllowed(address)
-    if not offline:
-        try:
-            about = HfApi().model_info(
-                name, files_metadata=True, timeout=_SECONDS_TO_ANSWER, **at
-            )
-        except Exception as error:  # the hub's errors have many types
-            failure = _not_fetched(address, error)
-        else:
-            _require_bounded(address, patterns, about.siblings or [])
-            try:
-                return Path(snapshot_download(name, **options))
-            except Exception as error:
-                raise _not_fetched(address, error) from None
     try:
-        folder = Path(snapshot_download(name, local_files_only=True, **options))
-    except Exception:
-        raise failure from None
+        found = snapshot_download(
+            name,
+            revision=revision or None,
+            allow_patterns=list(patterns),
+            local_files_only=offline,
+        )
+    except Exception as error:  # the hub's errors have many types
+        if offline:
+            raise NotAllowed(address) from None
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"cannot fetch {address}: {reason}") from None
+    folder = Path(found)
     for path in folder.rglob("*"):
         if fits_any(path.relative_to(folder).as_posix(), patterns):
             return folder
-    raise failure
-
-
-def _not_fetched(address: str, error: Exception) -> InputError:
-    reason = " ".join(str(error).split())[:300]
-    return InputError(f"cannot fetch {address}: {reason}")
-
-
-def _require_bounded(address: str, patterns: Sequence[str], files: list[Any]) -> None:
-    """
-    Raises `InputError` if no file of the hub matches the patterns, or those that do are
-    too large together.
-    """
-    sizes = []
-    for file in files:
-        if fits_any(file.rfilename, patterns):
-            sizes.append(file.size or 0)
-    if not sizes:
-        what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
-        raise InputError(f"cannot fetch {address}: it has no {what}")
-    require_size(address, _most_bytes(), sum(sizes))
+    if offline:
+        raise NotAllowed(address)
+    what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
+    raise InputError(f"cannot fetch {address}: it has no {what}")
 
 
 def fits_any(name: str, patterns: Sequence[str]) -> bool:

@@ -7,7 +7,6 @@ biLMs: `do n't`, `she 's`.
 """
 
 import re
-from typing import NamedTuple
 from unicodedata import category, name
 
 RULE = "basic 1"
@@ -115,14 +114,6 @@ _TOKEN = re.compile(
 
 
 _MOST_PASSES = 4  # bounds the time; thousands of random texts took at most two
-
-
-class Span(NamedTuple):
-    """A token and its offsets: `text[start:end] == token`."""
-
-    token: str
-    start: int
-    end: int
 
 
 def basic_tokens(text: str) -> list[str]:

@@ -44,15 +44,13 @@ def open_text(
     corpus_hint: str | None = None,
     longest: int | None = LONGEST_LINE,
     keep_marks: bool = False,
-    keep_bytes: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
     Streams the lines of a UTF-8 text file. The table above says what a line is.
 
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file
     name. With `keep_marks`, byte order marks are dropped in line 1 only, for formats in
-    which a word that begins with one may begin a line. With `keep_bytes`, bytes that
-    are not UTF-8 are lone surrogates, as in names of files, and no error.
+    which a word that begins with one may begin a line.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises
     `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
@@ -62,9 +60,7 @@ def open_text(
     """
     with open_binary(path, corpus_hint) as opened:
         for number, raw in raw_lines(opened, path):
-            line = decode_line(
-                raw, path, number, keep_marks=keep_marks, keep_bytes=keep_bytes
-            )
+            line = decode_line(raw, path, number, keep_marks=keep_marks)
             if longest is not None and len(line) > longest:
                 problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
                 raise InputError(
@@ -201,11 +197,10 @@ def decode_line(
     number: int,
     *,
     keep_marks: bool = False,
-    keep_bytes: bool = False,
 ) -> str:
     """
     Decodes a line without its end and without byte order marks at its beginning; with
-    `keep_marks`, they are dropped in line 1 only. `keep_bytes` is that of `open_text`.
+    `keep_marks`, they are dropped in line 1 only.
 
     Raises `InputError` if the line is not UTF-8 or contains a NUL byte.
     """
@@ -214,8 +209,7 @@ def decode_line(
             "expected text, got binary data (a NUL byte)", file=path, line=number
         )
     try:
-        errors = "surrogateescape" if keep_bytes else "strict"
-        line = raw.rstrip(b"\r\n").decode("utf-8", errors)
+        line = raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
         hint = (

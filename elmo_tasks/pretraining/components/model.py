@@ -23,7 +23,7 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch
-from elmo_tasks.settings import PathLike, Positive, Probability, checked, require_none
+from elmo_tasks.settings import PathLike, Positive, Probability, checked
 from elmo_tasks.training.distributed import process_count
 from elmo_tasks.training.nested import mapped
 
@@ -87,8 +87,8 @@ class BiLMModel(Model):
                 "model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, "
                 f"got {type(vocab).__name__}"
             )
-        require_none(BiLMOptions.problems(options), "model.options: ")
-        bilm = BiLM(BiLMOptions.from_dict(options))
+        prefix = "model.options: "
+        bilm = BiLM(BiLMOptions.from_dict(options, prefix=prefix, strict=True))
         softmax = OutputSoftmax(
             len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives
         )

@@ -97,11 +97,6 @@ def test_the_layers_are_those_of_the_published_architecture(
         assert torch.allclose(alone, expected, atol=1e-6)
 
 
-def test_a_batch_without_words(files: dict[str, str]) -> None:
-    layers = CoVe.from_files(**files)(batch_to_ids([[], []])).layers
-    assert layers.shape == (3, 2, 0, 2 * WIDTH)
-
-
 def test_words_are_looked_up_as_written_and_unknown_ones_are_zeros(
     files: dict[str, str], tmp_path: Path
 ) -> None:

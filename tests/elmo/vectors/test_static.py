@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.vectors.static import frequent_words, mean_vectors
@@ -73,29 +71,6 @@ def test_a_layer_by_its_number(text: Path) -> None:
     assert np.allclose(read(text.parent / "v.txt")["over"], expected, atol=1e-4)
 
 
-@settings(max_examples=50)
-@given(st.data())
-def test_the_most_frequent_words_are_kept(data: st.DataObject) -> None:
-    """Also those that are frequent only after many rare words."""
-    rare = [[f"rare{number}"] for number in range(data.draw(st.integers(0, 200)))]
-    word = st.sampled_from("abcdefghij")
-    frequent = data.draw(st.lists(st.lists(word, max_size=5), max_size=40))
-    sentences = data.draw(st.permutations([*rare, *rare, rare, frequent]))
-    text = [["first"]]
-    for part in sentences:
-        if part and isinstance(part[0], list):
-            text += part
-        else:
-            text.append(part)
-    most = data.draw(st.integers(1, 12))
-    counts: dict[str, int] = {}
-    for sentence in text:
-        for token in sentence:
-            counts[token] = counts.get(token, 0) + 1
-    by_count = sorted(counts, key=lambda token: -counts[token])
-    assert frequent_words(iter(text), min_count=1, most=most) == by_count[:most]
-
-
 class Scattered:
     """A model of one layer whose vectors have sizes of 1 to 10^9."""
 
@@ -151,10 +126,3 @@ def test_errors(text: Path) -> None:
 def test_words_that_a_line_of_the_file_cannot_have(word: str) -> None:
     with pytest.raises(InputError, match="expected words without white space"):
         frequent_words([["ice", word]], min_count=1, most=5)
-
-
-@pytest.mark.parametrize("name", ["min_count", "most"])
-def test_counts_are_positive(name: str) -> None:
-    sizes = {"min_count": 1, "most": 5, name: 0}
-    with pytest.raises(InputError, match=f"{name}: expected a number greater than"):
-        frequent_words([["a"]], **sizes)

@@ -61,15 +61,6 @@ def test_a_stream_ends(elmo: Elmo) -> None:
         assert np.allclose(one, other, atol=1e-6)
 
 
-def test_a_stream_of_texts(elmo: Elmo, caplog: pytest.LogCaptureFixture) -> None:
-    texts = ["She can't hear.", "It ended."]
-    found = list(elmo.iter_embed(texts, tokenizer="basic"))
-    assert [array.shape[1] for array in found] == [5, 3]
-    assert caplog.records == []
-    list(elmo.iter_embed(texts, tokenizer="whitespace"))
-    assert "seems not to be tokenised" in caplog.text
-
-
 def test_a_stream_that_is_none(elmo: Elmo) -> None:
     """Arguments are checked at once, sentences when they are read."""
     with pytest.raises(InputError, match="layers: expected all, top"):
