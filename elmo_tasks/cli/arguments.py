@@ -58,13 +58,6 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse._ActionsContainer) -> None:
-    """Adds `--json`, with which a command calls `print_document`."""
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON document instead of text"
-    )
-
-
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Adds `--separator` and `--quoting`, for `read_table`."""
     parser.add_argument(

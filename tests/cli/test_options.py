@@ -135,18 +135,18 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        "probe pos {pos} {pos_test} --model {transformer} --pieces first --json"
+        "probe pos {pos} {pos_test} --model {transformer} --pieces first"
         " --device cpu --download-limit 1",
         prints="accuracy",
     ),
     Call(
-        "probe wsd {wsd} --model {transformer} --pieces mean --json"
+        "probe wsd {wsd} --model {transformer} --pieces mean"
         " --device cpu --download-limit 1",
         prints="harbour",
     ),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean --layer 1"
-        " --occurrence 2 --top 3 --vectors {vectors} --json --device cpu --download-limit 1",
+        " --occurrence 2 --top 3 --vectors {vectors} --device cpu --download-limit 1",
         prints="ferry",
     ),
     Call(
@@ -166,8 +166,8 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry --device cpu --download-limit 1 --json",
-        prints="geometric",
+        " --precision bfloat16 --state carry --device cpu --download-limit 1",
+        prints="arithm",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
@@ -189,7 +189,7 @@ CALLS = [
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --device cpu --force"
-        " --download-limit 1 --json",
+        " --download-limit 1",
         ("pairs.tsv",),
         prints="all",
     ),
