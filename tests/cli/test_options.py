@@ -76,8 +76,7 @@ CALLS = [
     Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs", prints="ner_elmo"),
     Call("data bilm", prints="bilm/options.json"),
-    Call("info --download-limit 1", prints="torch"),
-    Call("info {archive}", prints="elmo_tasks_ner"),
+    Call("info", prints="torch"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="in the cache: /"),
     Call(
