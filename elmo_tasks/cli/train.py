@@ -45,18 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help='changes to the config by dotted path, such as \'{"model.elmo.at": "both"}\'',
     )
-    found = parser.add_mutually_exclusive_group()
-    found.add_argument(
+    add(
         "-r",
         "--recover",
         action="store_true",
         help="resume the run in DIR from its last checkpoint",
-    )
-    found.add_argument(
-        "-f",
-        "--force",
-        action="store_true",
-        help="rename DIR to DIR.1 (or the next free number) first, if it is not empty",
     )
     add_download_limit(parser)
     add_packages(parser)
@@ -80,7 +73,6 @@ def train(args: argparse.Namespace) -> None:
         params,
         Path(args.serialization_dir),
         recover=args.recover,
-        force=args.force,
         packages=args.include_package,
         scale=scale_of(file),
         report=print,

@@ -65,7 +65,6 @@ CALLS = [
         " --include-package collections",
         ("run/model.tar.gz", "run/metrics.json"),
     ),
-    Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}' --download-limit 1"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
