@@ -62,7 +62,7 @@ def train(args: argparse.Namespace) -> None:
 
     from elmo_tasks.training import run as runs
     from elmo_tasks.training.checks.training import is_bundled
-    from elmo_tasks.training.config import find_config, read_config, scale_of
+    from elmo_tasks.training.config import find_config, read_config
 
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
@@ -74,6 +74,5 @@ def train(args: argparse.Namespace) -> None:
         Path(args.serialization_dir),
         recover=args.recover,
         packages=args.include_package,
-        scale=scale_of(file),
         report=print,
     )

@@ -21,7 +21,7 @@ from elmo_tasks.resources import (
     data_root,
     scale_folder,
 )
-from elmo_tasks.training.nested import below, mapped, strings, write_out_types
+from elmo_tasks.training.nested import below, mapped, write_out_types
 
 if TYPE_CHECKING:
     from allennlp.common import Params
@@ -112,40 +112,9 @@ def evaluate(
         needs_root = f"undefined external variable: {DATA_VARIABLE}" in str(error)
         if DATA_VARIABLE in given or not needs_root:
             raise
-        needed = ", ".join(files_needed(path, code, **variables))
-        hint = f"set it to the folder of {needed}; see `elmo-tasks data`"
+        hint = "set it to the folder of your corpora; `elmo-tasks data` lists the files"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
     return mapped(json.loads(evaluated), _normalized)
-
-
-def files_needed(
-    file: str | os.PathLike[str],
-    code: Mapping[str, str] | None = None,
-    **variables: str,
-) -> list[str]:
-    """What a Jsonnet file names below the data root."""
-    root = "/DATA"
-    given = variables | {DATA_VARIABLE: root}
-    evaluated = evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {})
-    needed = set()
-    for _, text in strings("", json.loads(evaluated)):
-        if text.startswith(f"{root}/"):
-            needed.add(text.removeprefix(f"{root}/"))
-    return sorted(needed)
-
-
-def scale_of(file: str | os.PathLike[str]) -> str | None:
-    """
-    The scale of one of our configs, or of a file that imports one: the hidden field
-    `scale`.
-    """
-    if not Path(file).is_file():
-        return None
-    code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
-    found = json.loads(evaluate_snippet("", code, ext_vars=_variables()))
-    if found not in SCALES:
-        return None
-    return str(found)
 
 
 def _variables() -> dict[str, str]:

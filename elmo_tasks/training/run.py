@@ -54,7 +54,6 @@ def train(
     *,
     recover: bool = False,
     packages: Sequence[str] = (),
-    scale: str | None = None,
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
@@ -66,7 +65,6 @@ def train(
 
     - `params`: consumed.
     - `packages`: to be imported by the processes of `distributed`, too.
-    - `scale`: of the config, for the first line of the report.
     - `report`: called with each line that says how the training goes: what is trained
       on which data, the score of each epoch, and the archive.
 
@@ -98,7 +96,7 @@ def train(
     with exclusive(folder):
         prepare(folder, params, recover=recover)
         if report is not None:
-            report(describe(config, scale))
+            report(describe(config))
         with _logged_here(folder, config, report):
             try:
                 _launch(training, config, group)
