@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -70,13 +70,15 @@ def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
         return
     config = folder / CONFIG
     if not recover:
-        problem = f"expected an empty folder, got {_few(present)}"
+        problem = f"expected an empty folder, got {', '.join(present[:_MOST_NAMES])}"
         hint = "give -s another folder"
         if config.is_file():
             hint = RESUME
         raise InputError(problem, file=folder, hint=hint)
     if not config.is_file():
-        problem = f"expected a run with {CONFIG}, got {_few(present)}"
+        problem = (
+            f"expected a run with {CONFIG}, got {', '.join(present[:_MOST_NAMES])}"
+        )
         raise InputError(problem, file=folder)
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
@@ -191,11 +193,3 @@ def _listed(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first names."""
-    shown = list(names[:_MOST_NAMES])
-    if len(names) > len(shown):
-        shown.append("...")
-    return ", ".join(shown)

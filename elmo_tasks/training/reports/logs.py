@@ -5,10 +5,8 @@ What a training reports, a line for each epoch, and what it writes to `out.log`.
 import logging
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -146,17 +144,8 @@ def _restored(file: logging.Handler) -> Iterator[None]:
 
 class EpochLines(TrainerCallback):
     """
-    Logs loss, score, best score and time left after each epoch, and the best epoch at
-    the end.
+    Logs loss, score and best score after each epoch, and the best epoch at the end.
     """
-
-    _began = 0.0
-    _epochs = 0
-
-    @overrides
-    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        self._began = time.perf_counter()
-        self._epochs = 0
 
     @overrides
     def on_epoch(
@@ -169,9 +158,6 @@ class EpochLines(TrainerCallback):
     ) -> None:
         if not is_primary or "training_loss" not in metrics:
             return
-        self._epochs += 1
-        seconds = (time.perf_counter() - self._began) / self._epochs
-        left = (trainer._num_epochs - epoch - 1) * seconds
         shown = [
             f"epoch {epoch + 1} of {trainer._num_epochs}",
             f"loss {metrics['training_loss']:.4g}",
@@ -179,8 +165,7 @@ class EpochLines(TrainerCallback):
         for name, value in _scores(trainer, metrics, "validation_"):
             best = metrics.get(f"best_validation_{name}", value)
             shown.append(f"{name} {value:.4g} (best {best:.4g})")
-        line = ", ".join(shown)
-        logger.info("%s, at most %s left", line, timedelta(seconds=round(left)))
+        logger.info(", ".join(shown))
 
     @overrides
     def on_end(
