@@ -179,7 +179,6 @@ CALLS = [
         " --keep item --regions '|' --tokenizer basic --separator , --quoting minimal",
         ("words.tsv",),
     ),
-    Call("predict {archive} {data} --use-dataset-reader", prints='"tags"'),
     Call(
         "bilm random {out}/random --seed 3 --format safetensors --options {bilm}/options.json",
         ("random/model.safetensors",),
