@@ -336,37 +336,38 @@ def trained(command: str, file: str, options: tuple[str, ...]) -> list[str]:
     return found
 
 
-def test_evaluate_scores_the_same_with_any_options(
-    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("command", "file", "options"),
+    [("evaluate", "{data}", EVALUATE), ("predict", "{inputs}", PREDICT)],
+)
+def test_results_are_the_same_with_any_options(
+    command: str,
+    file: str,
+    options: tuple[str, ...],
+    places: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found: list[dict[str, float]] = []
-    for number, line in enumerate(trained("evaluate", "{data}", EVALUATE)):
+    """Scores, or tags of all lines, printed or in the output file."""
+    found: list[Any] = []
+    for number, line in enumerate(trained(command, file, options)):
         out = tmp_path / str(number)
         out.mkdir()
         run_call(Call(line), places, out)
-        printed = capsys.readouterr().out
-        found.append(json.loads(printed[printed.index("{") :]))
-        assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        shown = capsys.readouterr().out
         if "--output-file" in line:
-            assert json.loads((out / "scores.json").read_text()) == found[-1]
+            (written,) = out.glob("*.json*")
+            assert shown == "" if command == "predict" else written.read_text() in shown
+            shown = written.read_text()
         if "--predictions-output-file" in line:
             assert (out / "predictions").stat().st_size > 0
-
-
-def test_predict_predicts_the_same_with_any_options(
-    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found: list[list[list[str]]] = []
-    for number, line in enumerate(trained("predict", "{inputs}", PREDICT)):
-        out = tmp_path / str(number)
-        out.mkdir()
-        run_call(Call(line), places, out)
-        lines = capsys.readouterr().out.splitlines()
-        if "--output-file" in line:
-            assert not lines
-            lines = (out / "predictions.jsonl").read_text().splitlines()
-        found.append([json.loads(answer)["tags"] for answer in lines])
-        assert found[-1] == found[0], line
+        if command == "evaluate":
+            found.append(json.loads(shown[shown.index("{") :]))
+            assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        else:
+            answers = shown.splitlines()
+            found.append([json.loads(answer)["tags"] for answer in answers])
+            assert found[-1] == found[0], line
 
 
 def commands() -> list[str]:
