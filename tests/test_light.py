@@ -124,7 +124,6 @@ CORE = {
     "bilm surprisal in.txt --output s.tsv": "weights of",
     "bilm score --pairs pairs.jsonl": "100.00",
     "probe neighbors ended --corpus in.txt": "biLM 2, nearest by cosine:",
-    "data bilm": "missing  bilm/options.json",
     "models": "elmo-original",
     "info": "allennlp not installed",
 }

@@ -40,7 +40,7 @@ def test_a_missing_data_root_is_one_error(
     monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     with pytest.raises(
         InputError,
-        match=r"ner.jsonnet: ELMO_TASKS_DATA is not set \(.*`elmo-tasks data` lists",
+        match=r"ner.jsonnet: ELMO_TASKS_DATA is not set \(.*your corpora",
     ):
         read_config(find_config("ner", scale))
     read_config(find_config("ner"))

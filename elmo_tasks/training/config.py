@@ -112,7 +112,7 @@ def evaluate(
         needs_root = f"undefined external variable: {DATA_VARIABLE}" in str(error)
         if DATA_VARIABLE in given or not needs_root:
             raise
-        hint = "set it to the folder of your corpora; `elmo-tasks data` lists the files"
+        hint = "set it to the folder of your corpora"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
     return mapped(json.loads(evaluated), _normalized)
 

@@ -74,7 +74,6 @@ CALLS = [
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs", prints="ner_elmo"),
-    Call("data bilm", prints="bilm/options.json"),
     Call("info", prints="torch"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="in the cache: /"),
