@@ -117,12 +117,6 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         help="a model.tar.gz, its URL, or the folder of a run",
     )
     add("input_file", type=location, metavar="FILE", help=file)
-    add(
-        "--weights-file",
-        type=location,
-        metavar="FILE",
-        help="use these weights instead of those in the archive",
-    )
     add_device(parser)
     add(
         "-o",
@@ -180,6 +174,4 @@ def model_files(args: argparse.Namespace) -> list[str | Path]:
     files: list[str | Path] = [archive]
     if archive.is_dir():
         files.extend(archive.rglob("*"))
-    if args.weights_file:
-        files.append(args.weights_file)
     return files

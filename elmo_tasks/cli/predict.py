@@ -60,7 +60,6 @@ def predict(args: argparse.Namespace) -> None:
         args.archive_file,
         cuda_device=device,
         overrides=args.overrides,
-        weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
     )
     _require_predictor(args.predictor, default_predictor(archive))

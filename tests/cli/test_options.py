@@ -231,7 +231,6 @@ def places(
         "run": str(run),
         "run_copy": str(run_copy),
         "archive": str(run / "model.tar.gz"),
-        "weights": str(run / "best.th"),
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
@@ -303,7 +302,6 @@ def test_calls(
 
 
 EVALUATE = (
-    "--weights-file {weights}",
     "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
@@ -312,7 +310,6 @@ EVALUATE = (
     "--include-package collections",
 )
 PREDICT = (
-    "--weights-file {weights}",
     "--device cpu --allow-downloads --download-limit 1",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",

@@ -27,8 +27,9 @@ def rows(shown: str) -> dict[str, list[str]]:
     """The cells of each line by its first cell, such as `biLM 1`."""
     found = {}
     for line in shown.splitlines():
-        first, _, rest = line.partition("  ")
-        found[first] = [cell.strip() for cell in rest.split("  ") if cell]
+        if line.startswith("|"):
+            _, first, *cells, _ = line.split("|")
+            found[first.strip()] = [cell.strip() for cell in cells]
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from elmo_tasks.experiments.markdown import aligned
 from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
 from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport
@@ -22,27 +23,8 @@ PAPER_ROWS = {
 """The paper's rows of the first sense and of a source's layers."""
 
 
-def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
-    """
-    Aligned columns, the first to the left, numbers with one decimal; `-` for None.
-    """
-    cells = [[_cell(value) for value in header]]
-    for row in rows:
-        cells.append([_cell(value) for value in row])
-    widths = [0] * len(header)
-    for texts in cells:
-        for column, text in enumerate(texts):
-            widths[column] = max(widths[column], len(text))
-    lines = []
-    for first, *others in cells:
-        aligned = [first.ljust(widths[0])]
-        for text, width in zip(others, widths[1:], strict=True):
-            aligned.append(text.rjust(width))
-        lines.append("  ".join(aligned).rstrip())
-    return "\n".join(lines)
-
-
 def _cell(value: Any) -> str:
+    """Numbers have one decimal; None is `-`."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -50,6 +32,14 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
+
+
+def _table(*rows: Sequence[Any]) -> str:
+    """Aligned columns, of which the first row is the header."""
+    cells = []
+    for row in rows:
+        cells.append([_cell(value) for value in row])
+    return "\n".join(aligned(cells))
 
 
 def wsd_table(report: WsdReport) -> str:
@@ -64,7 +54,7 @@ def wsd_table(report: WsdReport) -> str:
         paper = _published("Table 5", row.name, "F1")
         rows.append([row.name] + scores + [over_all.precision, over_all.recall, paper])
     lines = [
-        table(["F1"] + sets + ["P", "R", _PAPER], rows),
+        _table(["F1"] + sets + ["P", "R", _PAPER], *rows),
         f"P and R: {last}. *over {TABLE_5_DATA}, with the released biLM: other data",
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
@@ -99,7 +89,7 @@ def pos_table(report: PosReport) -> str:
         scores = [row.accuracy, row.seen, row.unseen]
         rows.append([row.name] + scores + [paper, _steps(row.steps)])
     lines = [
-        table(header, rows),
+        _table(header, *rows),
         f"*on {TABLE_6_DATA}, with the released biLM: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]

@@ -22,7 +22,6 @@ from allennlp.models.archival import Archive
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.tensor_files import load_tensors
-from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.system.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.opener import opener_of, registered_opener
@@ -61,7 +60,6 @@ def load_archive(
     *,
     cuda_device: int = -1,
     overrides: str = "",
-    weights_file: str | None = None,
     allow_downloads: bool = False,
 ) -> Archive:
     """
@@ -70,8 +68,6 @@ def load_archive(
     `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
     archive is damaged or unsafe, needs a download, or the overrides do not fit.
     """
-    if weights_file:
-        require_regular(weights_file)
     with (
         unpacked(file) as folder,
         explained(file),
@@ -79,7 +75,7 @@ def load_archive(
         _no_standard_input(),
         spacy_downloads(allowed=allow_downloads),
     ):
-        weights = Path(weights_file or archival.get_weights_path(folder))
+        weights = Path(archival.get_weights_path(folder))
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
         opener = opener_of(config)
