@@ -39,7 +39,7 @@ def test_wsd(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "SemEval-2013 and -2015, with the released biLM: other data\n" in printed
     shown = rows(printed)
     assert shown["F1"] == ["harbour", "market", "all", "P", "R", "paper*"]
-    assert shown["instances"] == ["8", "7", "15"]
+    assert shown["instances"] == ["8", "7", "15", "", "", ""]
     assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
     assert shown["biLM 0"][-1] == "-"
     assert shown["biLM 1"][-1] == "67.4"
