@@ -174,19 +174,17 @@ def require_registered(config: Params, file: str | Path) -> None:
     for key, kind in PARTS.items():
         part = config.get(key)
         name = part.get("type") if isinstance(part, Params) else None
-        if isinstance(name, str) and name not in kind.list_available():
-            if (
-                "." in name
-            ):  # of the user's overrides, or refused when it is constructed
-                continue
+        if not isinstance(name, str) or "." in name:  # refused when it is constructed
+            continue
+        if name not in kind.list_available():
             problem = f"{key}.type: {name!r} is not registered"
             hint = "--include-package registers classes of other packages"
             if name.startswith("elmo_tasks"):
                 hint = "import elmo_tasks.plugin first; it registers this package's"
             elif registered_opener() is None:
-                problem = f"the archive was trained with other classes: {problem}"
-                opener = "install a package that opens such archives (the documentation names one)"
-                hint = f"{opener}; {hint}"
+                hint += (
+                    "; the documentation names a package that opens AllenNLP's archives"
+                )
             raise InputError(problem, file=file, hint=hint)
 
 
