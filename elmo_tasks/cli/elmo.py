@@ -7,7 +7,7 @@ import argparse
 
 from elmo_tasks.cli.arguments import add_device, add_ray, add_table_options, location
 from elmo_tasks.cli.layer_sources import add_source_options
-from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
 from elmo_tasks.settings import annotations, choices, number
 
@@ -149,10 +149,6 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
-    if args.pooling is not None and args.stored == "int8":
-        raise InputError(
-            "--int8 cannot be combined with --pooling", hint="use --float16"
-        )
     if args.ray is None:
         from elmo_tasks.cli.running.vector_files import write_file
 

@@ -7,11 +7,16 @@ from pathlib import Path
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.progress import token_bar
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import check_output_path
 
 
 def write_file(args: argparse.Namespace) -> None:
     """Write an HDF5 file."""
+    if args.pooling is not None and args.stored == "int8":
+        raise InputError(
+            "--int8 cannot be combined with --pooling", hint="use --float16"
+        )
     input_file = args.input_file
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
