@@ -16,7 +16,7 @@ _SIZES = annotations(BatchSizes)
 
 DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file, with datasets '0', '1', ... as in AllenNLP 0.x, and an"
-    " index of sentences and tokens. With --ray, write such a file for each file of a corpus, by all cores of this"
+    " index of sentences and tokens. With --ray, write a Parquet file for each file of a corpus, by all cores of this"
     " machine or a Ray cluster; repeat the command to resume it."
 )
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace existing files",
     )
-    add_ray(parser, "write a file for each file of a corpus by Ray Data")
+    add_ray(parser, "write Parquet files by Ray Data")
     parser.set_defaults(func=run)
 
 
@@ -153,7 +153,7 @@ def run(args: argparse.Namespace) -> None:
         from elmo_tasks.cli.running.vector_files import write_file
 
         return write_file(args)
-    from elmo_tasks.cli.running.corpus_vectors import write_folder
+    from elmo_tasks.cli.running.parquet_folder import write_folder
 
     try:
         write_folder(args)

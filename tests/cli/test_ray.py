@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -47,15 +48,21 @@ def model(tmp_path: Path) -> tuple[object, ...]:
     return ("--model", "+".join(map(str, files)), *sizes)
 
 
-def require_equal(text: Path, file: Path, *options: object) -> None:
-    """A file has the tokens and, to the bit, the vectors of a single process."""
-    alone = file.with_name(f"{file.name}.alone")
+def require_equal(text: Path, table: Path, *options: object) -> None:
+    """A table has the tokens and, to the bit, the vectors of a single process."""
+    from pyarrow.parquet import read_table
+
+    alone = table.with_name(f"{table.name}.hdf5")
     elmo_tasks("elmo", text, alone, *options)
-    with ElmoVectors(alone) as expected, ElmoVectors(file) as found:
-        assert len(found) == len(expected)
-        for index, (array, other) in enumerate(zip(found, expected, strict=True)):
-            assert found.tokens(index) == expected.tokens(index)
-            assert array.tobytes() == other.tobytes()
+    rows = read_table(table).to_pylist()
+    with ElmoVectors(alone) as vectors:
+        assert len(rows) == len(vectors)
+        for index, (row, array) in enumerate(zip(rows, vectors, strict=True)):
+            assert row["tokens"] == vectors.tokens(index)
+            assert row["sentence"] == vectors.sentence(index)
+            names = [name for name in row if name not in ("sentence", "tokens")]
+            found = np.array([row[name] for name in names], array.dtype)
+            assert found.tobytes() == array.tobytes()
 
 
 def test_the_bits_of_a_single_process(
@@ -65,11 +72,11 @@ def test_the_bits_of_a_single_process(
     (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo words\r\n")
     (tmp_path / "c.csv").write_text('text\n"It ended, alas."\nShe left.\n')
     cluster = ("--ray", nodes.address)
-    raw = ("--column", "text", "--tokenizer", "basic", "--average", "--int8")
+    raw = ("--column", "text", "--tokenizer", "basic", "--average", "--float16")
     elmo_tasks("elmo", tmp_path / "*.txt", tmp_path / "out", *model, *cluster)
     elmo_tasks("elmo", tmp_path / "c.csv", tmp_path / "out", *model, *cluster, *raw)
     for name, options in (("a.txt", ()), ("b.txt", ()), ("c.csv", raw)):
-        table = tmp_path / f"out/{name}.hdf5"
+        table = tmp_path / f"out/{name}.parquet"
         require_equal(tmp_path / name, table, *model, *options)
 
 
@@ -91,19 +98,19 @@ def test_outputs_that_are_there(
         return capsys.readouterr().out.splitlines()[0]
 
     assert written() == "2 of 2 files to write"
-    (out / "b.txt.hdf5").unlink()
-    kept = (out / "a.txt.hdf5").stat().st_ino
+    (out / "b.txt.parquet").unlink()
+    kept = (out / "a.txt.parquet").stat().st_ino
     assert written() == "1 of 2 files to write"
     assert written() == "0 of 2 files to write"
-    assert (out / "a.txt.hdf5").stat().st_ino == kept
-    with pytest.raises(InputError, match="a.txt.hdf5: .*not written with this mod"):
+    assert (out / "a.txt.parquet").stat().st_ino == kept
+    with pytest.raises(InputError, match="a.txt.parquet: .*not written with this mod"):
         written("--top")
-    (out / "b.txt.hdf5").write_text("notes")
-    with pytest.raises(InputError, match="b.txt.hdf5: cannot be read as HDF5"):
+    (out / "b.txt.parquet").write_text("notes")
+    with pytest.raises(InputError, match="b.txt.parquet: cannot read the table"):
         written()
-    assert (out / "b.txt.hdf5").read_text() == "notes"
+    assert (out / "b.txt.parquet").read_text() == "notes"
     assert written("--force", "--top") == "2 of 2 files to write"
-    require_equal(tmp_path / "b.txt", out / "b.txt.hdf5", *model, "--top")
+    require_equal(tmp_path / "b.txt", out / "b.txt.parquet", *model, "--top")
 
 
 def test_errors(nodes: Any, model: tuple[object, ...], tmp_path: Path) -> None:
@@ -115,15 +122,16 @@ def test_errors(nodes: Any, model: tuple[object, ...], tmp_path: Path) -> None:
     out = tmp_path / "out"
     for text, options, message in (
         ("[ab].txt", (), r"b.txt:2: expected UTF-8 text, got 0xff"),
-        ("**/a.txt", (), "a.txt.hdf5"),
+        ("**/a.txt", (), "a.txt.parquet"),
         ("none*", (), "expected files, nothing matches"),
-        ("a.txt", ("--int8", "--pooling", "mean"), "not pooled ones"),
+        ("a.txt", ("--int8",), "--ray cannot be combined with --int8"),
+        ("a.txt", ("--pooling", "mean"), "--ray cannot be combined with"),
         ("a.txt", ("--ray", "127.0.0.1:1"), "no Ray cluster at 127.0.0.1:1: Conn"),
     ):
         options = ("--ray", nodes.address, *options)
         with pytest.raises(InputError, match=message):
             elmo_tasks("elmo", tmp_path / text, out, *model, *options)
-    assert not (out / "b.txt.hdf5").exists() and temporary(tmp_path) == []
+    assert not (out / "b.txt.parquet").exists() and temporary(tmp_path) == []
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
@@ -137,14 +145,14 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     command += [str(out), "--top", "--ray", nodes.address]
     with subprocess.Popen(command) as running:
         end = time.monotonic() + SECONDS
-        while not list(out.glob("*.hdf5")):
+        while not list(out.glob("*.parquet")):
             assert running.poll() is None and time.monotonic() < end
             time.sleep(0.01)
         nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
-        assert len(list(out.glob("*.hdf5"))) < len(texts)
+        assert len(list(out.glob("*.parquet"))) < len(texts)
         assert running.wait(SECONDS) == 0
     for text in texts:
-        require_equal(text, out / f"{text.name}.hdf5", "--top")
+        require_equal(text, out / f"{text.name}.parquet", "--top")
 
 
 def test_without_a_cluster(model: tuple[object, ...], tmp_path: Path) -> None:
@@ -158,5 +166,5 @@ def test_without_a_cluster(model: tuple[object, ...], tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     subprocess.run(command, env=environment, check=True, timeout=SECONDS)
-    table = tmp_path / "out/a.txt.hdf5"
+    table = tmp_path / "out/a.txt.parquet"
     require_equal(tmp_path / "a.txt", table, *model)

@@ -70,7 +70,7 @@ def test_the_pages_lines(home: Path, tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert (tmp_path / "shared/vectors/a.txt.hdf5").exists()
+    assert (tmp_path / "shared/vectors/a.txt.parquet").exists()
     local = [sys.executable, "-m", "elmo_tasks", "ablate", table, "-s", "local"]
     subprocess.run(local, cwd=tmp_path, env=environment, check=True)
     curves = []
