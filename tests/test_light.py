@@ -219,6 +219,7 @@ NEEDS = {
     "predict model.tar.gz in.txt": TASKS,
     "ablate demo -s out": TASKS,
     "serve model.tar.gz": "(pip install 'elmo-tasks[web]'",
+    "info model.tar.gz": TASKS,
 }
 """What the end of each command says where only the core is installed."""
 

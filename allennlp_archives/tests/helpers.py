@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 from allennlp.models.archival import Archive
 
+from elmo_tasks.cli.info import lines_of_archive
+from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
 from families import FAMILIES, OF_TRANSFORMERS
 from tests.comparison import assert_same
@@ -49,6 +51,12 @@ def opened(archive: Path, paths: Mapping[str, object]) -> Archive:
     """The archive, with paths of this machine for names in its config."""
     with local(paths):
         return load_archive(archive)
+
+
+def described(archive: Path, paths: Mapping[str, object]) -> list[str]:
+    """The lines of `elmo-tasks info`."""
+    with local(paths):
+        return lines_of_archive(describe(archive))
 
 
 def write_lines(name: str, file: Path) -> Path:

@@ -4,8 +4,9 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -24,6 +25,7 @@ from helpers import (
     Trained,
     assert_alike,
     changed,
+    described,
     given,
     local,
     opened,
@@ -54,6 +56,10 @@ def heard(name: str) -> Iterator[list[str]]:
         logging.getLogger(name).removeHandler(handler)
 
 
+def shown(archive: Path, paths: Mapping[str, object] = MappingProxyType({})) -> str:
+    return "\n".join(described(archive, paths))
+
+
 def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
     archive = trained("mc").archive
     lines = write_lines("mc", tmp_path / "in.jsonl")
@@ -64,6 +70,7 @@ def test_a_transformer_is_named(trained: Train, tmp_path: Path) -> None:
         f"{ROBERTA} (ALLENNLP_ARCHIVES_LOCAL='{{\"{ROBERTA}\": PATH}}' says where it is, "
         "--allow-downloads fetches it)"
     )
+    assert f"needs: the transformer {ROBERTA}, NOT FOUND" in shown(archive)
 
 
 def test_a_transformer_that_the_config_leaves_out_is_named(
@@ -184,6 +191,8 @@ def test_t5_needs_the_older_file_of_weights(
         opened(run.archive, {T5: str(folder)})
     message = f"not on this machine: the pytorch_model.bin of the transformer {T5} "
     assert message in str(got.value)
+    text = shown(run.archive, {T5: str(folder)})
+    assert f"needs: the pytorch_model.bin of the transformer {T5}, NOT FOUND" in text
 
 
 CACHED = "owner/roberta-cached"
@@ -252,6 +261,7 @@ def test_a_published_elmo_needs_no_files(trained: Train, tmp_path: Path) -> None
     predictor = predictor_of(load_archive(archive))
     found = predictor.predict_json(FAMILIES["pair_classification"].lines[0])
     assert_alike(found, run.predictions[0])
+    assert "NOT" not in shown(archive)
 
 
 def test_a_published_file_is_known_by_its_name() -> None:
@@ -299,6 +309,43 @@ def test_one_warning_without_spacys_model(
     assert_alike(found, json.loads(json.dumps(run.predictions)))
     assert len(said) == 1
     assert "python -m spacy download en_core_web_sm" in said[0]
+
+
+@pytest.mark.usefixtures("no_spacy_model")
+@pytest.mark.parametrize(
+    ("name", "is_needed"),
+    [
+        ("tagging", True),  # by the predictor
+        ("rc", True),  # by the reader's default
+        ("classification", True),  # by the predictor, as the reader has no tokenizer
+        ("classification, transformer", False),
+        ("generation", False),
+        ("pair_classification", False),
+    ],
+)
+def test_info_says_that_spacys_rules_split_texts(
+    name: str, is_needed: bool, trained: Train, place: Path
+) -> None:
+    text = shown(trained(name).archive, given(name, place))
+    line = "needs: spaCy's en_core_web_sm, not installed: its rules split texts"
+    assert (line in text) is is_needed
+
+
+def default_tokenizer(text: str) -> str:
+    config = json.loads(text)
+    config["dataset_reader"]["tokenizer"] = {"end_tokens": ["@@NULL@@"]}
+    return json.dumps(config)
+
+
+@pytest.mark.usefixtures("no_spacy_model")
+def test_info_knows_the_default_of_tokenizers(trained: Train, tmp_path: Path) -> None:
+    """Published archives of textual entailment have such a config."""
+    archive = changed(
+        trained("pair_classification").archive,
+        default_tokenizer,
+        tmp_path / "model.tar.gz",
+    )
+    assert "spaCy's en_core_web_sm, not installed" in shown(archive)
 
 
 TAGGED = [name for name, family in FAMILIES.items() if family.needs_tags]

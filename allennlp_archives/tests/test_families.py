@@ -5,6 +5,7 @@ gave.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives.loading import score
 from elmo_tasks.web.loaded import LoadedModel
 from families import FAMILIES, WITHOUT_PREDICTOR
-from helpers import Trained, assert_alike, given, local, opened, write_lines
+from helpers import Trained, assert_alike, described, given, local, opened, write_lines
 from tests.test_flow import elmo_tasks
 from tests.tiny import ROOT
 
@@ -112,6 +113,28 @@ def test_serve(name: str, trained: Train, place: Path) -> None:
             likely = answer[key].index(max(answer[key]))
             assert len(about["labels"]) == len(answer[key])
             assert about["labels"][likely] == answer["label"]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_info(name: str, trained: Train, place: Path) -> None:
+    run = trained(name)
+    shown = described(run.archive, given(name, place))
+    kind = FAMILIES[name].config["model"]["type"]
+    assert shown[0].startswith(f"model: {kind}, ")
+    assert "trained with: AllenNLP 2.10.1" in shown
+    assert not [line for line in shown if "NOT" in line]
+    for transformer, folder in given(name, place).items():
+        assert f"needs: {transformer}, found: {folder}" in shown
+
+
+def test_info_from_the_command_line(
+    trained: Train, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elmo_tasks("info", trained("tagging").archive)
+    shown = capsys.readouterr().out
+    assert "predictor: sentence_tagger\n" in shown
+    assert re.search(r"^vocabulary: labels \d+, tokens \d+$", shown, re.MULTILINE)
+    assert "needs: spaCy's en_core_web_sm, installed\n" in shown
 
 
 ALLENNLP = ("tagging", "coref", "mc")

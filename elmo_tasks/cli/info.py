@@ -1,9 +1,14 @@
-"""`elmo-tasks info`: versions, processor, GPUs and data, for bug reports."""
+"""
+`elmo-tasks info`: versions, processor, GPUs and data, for bug reports; or what an archive
+contains and needs. Only the second needs AllenNLP.
+"""
 
 import argparse
 import os
 import platform
+from typing import Any
 
+from elmo_tasks.cli.arguments import add_download_limit, location
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 from elmo_tasks.system.version import __version__
@@ -22,18 +27,30 @@ PACKAGES = (
 
 DESCRIPTION = (
     "Print versions, the processor, GPUs and the data root. Include the output in bug"
-    " reports."
+    " reports. With ARCHIVE, print what a trained model contains and needs."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`elmo-tasks info` has no arguments."""
+    """The arguments of `elmo-tasks info [ARCHIVE]`."""
+    parser.add_argument(
+        "archive_file",
+        type=location,
+        metavar="ARCHIVE",
+        nargs="?",
+        help="describe this model.tar.gz instead, and say what it needs; builds no model",
+    )
+    add_download_limit(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each."""
-    print("\n".join(_lines_of_machine()))
+    if args.archive_file:
+        lines = lines_of_archive(_archive(args.archive_file))
+    else:
+        lines = _lines_of_machine()
+    print("\n".join(lines))
 
 
 def _lines_of_machine() -> list[str]:
@@ -58,6 +75,39 @@ def _lines_of_machine() -> list[str]:
         f"GPU: {', '.join(gpus) or 'none'}",
         f"data: {data}",
     ]
+
+
+def _archive(file: str) -> dict[str, Any]:
+    from elmo_tasks.host import register_classes
+
+    register_classes()
+    from elmo_tasks.training.archives.info import describe
+
+    return describe(file)
+
+
+def lines_of_archive(found: dict[str, Any]) -> list[str]:
+    """What `describe` gives, as text."""
+    tensors, numbers = found["tensors"], found["numbers"]
+    words = []
+    for name, count in found["vocabulary"].items():
+        words.append(f"{name} {count:,}")
+    predictor = found["predictor"] or "none, so predict needs --use-dataset-reader"
+    lines = [
+        f"model: {found['model']}, {numbers:,} numbers in {tensors:,} tensors",
+        f"dataset reader: {found['dataset_reader']}",
+        f"predictor: {predictor}",
+        f"trained with: AllenNLP {found['allennlp'] or '(unknown version)'}",
+        f"vocabulary: {', '.join(words) or 'empty'}",
+    ]
+    for need in found["needs"]:
+        if need["found"] == "installed":
+            lines.append(f"needs: {need['what']} {need['name']}, installed")
+        elif need["found"] is not None:
+            lines.append(f"needs: {need['name']}, found: {need['found']}")
+        else:
+            lines.append(f"needs: {need['what']} {need['name']}, {need['advice']}")
+    return lines
 
 
 def _version(name: str) -> str:

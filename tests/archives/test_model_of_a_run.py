@@ -17,6 +17,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
@@ -68,6 +69,11 @@ def vectors(model: Model) -> Tensor:
     return layers
 
 
+def found_of(archive: Path) -> list[bool]:
+    """Whether each file that an archive needs is there, as `info` says."""
+    return [need["found"] is not None for need in describe(archive)["needs"]]
+
+
 @pytest.mark.parametrize("trainer", ["elmo_tasks", "gradient_descent"])
 @pytest.mark.parametrize("command", [train_model, train])
 @pytest.mark.parametrize("archive", [False, True])
@@ -97,8 +103,10 @@ def test_an_archive_opens_with_its_bilm_alone(
     bilm_files(elsewhere / "bilm", seed=9)  # another one of the same size
     expected = [vectors(load(elsewhere / "a.tar.gz").model) for load in LOADERS]
     assert torch.equal(expected[0], expected[1])
+    assert found_of(elsewhere / "a.tar.gz") == ([] if archive else [True])
     other = json.dumps(paths("bilm", "model.elmo."))
     shutil.move(home / "bilm", home / "moved")
+    assert found_of(elsewhere / "a.tar.gz") == ([] if archive else [False])
     moved = json.dumps(paths(f"{home}/moved", "model.elmo."))
     for load in LOADERS:
         model = load(elsewhere / "a.tar.gz", overrides=moved).model

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives.info import describe
 from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.archives.opener import registered_opener
 from tests.fuzz.subjects import ARCHIVE as OURS
@@ -19,6 +20,9 @@ from elmo_tasks.errors import InputError
 
 def load(folder, config, weights, **options):
     raise InputError(f"{config['model']['type']} {sorted(options)}", file=weights.name)
+
+def needs(folder, config, weights, predictor):
+    return [{"what": "a model", "name": predictor, "found": None, "advice": "buy it"}]
 """
 
 
@@ -55,7 +59,10 @@ def test_it_opens_archives_of_other_classes_alone(tmp_path: Path) -> None:
     expected = r"weights.th: simple_tagger \['allow_downloads', 'cuda_device', 'file'\]"
     with pytest.raises(InputError, match=expected):
         load_archive(file)
+    (need,) = describe(file)["needs"]
+    assert (need["name"], need["advice"]) == ("sentence_tagger", "buy it")
     assert load_archive(OURS).config["model"]["type"] == "elmo_tasks_sst"
+    assert "buy it" not in json.dumps(describe(OURS))
 
 
 @pytest.mark.usefixtures("package")
@@ -70,3 +77,5 @@ def test_without_it_what_is_outside_of_the_archive_is_named(tmp_path: Path) -> N
     file = other(tmp_path, text_field_embedder={"token_embedders": embedders})
     with pytest.raises(InputError, match="does not contain: elmo_token_embedder "):
         load_archive(file)
+    (need,) = describe(file)["needs"]
+    assert need["name"] == "elmo_token_embedder"

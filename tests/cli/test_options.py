@@ -74,7 +74,8 @@ CALLS = [
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs", prints="ner_elmo"),
-    Call("info", prints="torch"),
+    Call("info --download-limit 1", prints="torch"),
+    Call("info {archive}", prints="elmo_tasks_ner"),
     Call("models small --download-limit 1", prints="elmo-small"),
     Call("models --download nlpl-217", prints="in the cache: /"),
     Call(

@@ -4,7 +4,7 @@ ask for, where a model is not installed.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from itertools import product
@@ -35,6 +35,25 @@ NEED_TAGS = (
 )
 """Predictors that need the parts of speech of raw text."""
 
+SPLITTING = ("coreference_resolution", "dialog_qa", "sentence_tagger")
+"""Predictors that only split raw text, into words or sentences."""
+
+TOKENIZERS = {
+    "cnn_dm": "source_tokenizer",
+    "copynet_seq2seq": "source_tokenizer",
+    "drop": "tokenizer",
+    "qangaroo": "tokenizer",
+    "quac": "tokenizer",
+    "seq2seq": "source_tokenizer",
+    "simple_language_modeling": "tokenizer",
+    "snli": "tokenizer",
+    "squad": "tokenizer",
+    "sst_tokens": "tokenizer",
+    "text_classification_json": "tokenizer",
+    "triviaqa": "tokenizer",
+}
+"""Dataset readers whose texts spaCy's model splits, unless this key says otherwise."""
+
 _WARNING = "elmo_tasks_no_model"
 _MODEL = "model"
 
@@ -59,6 +78,22 @@ def _languages(value: Any) -> Iterator[str]:
             yield part
         else:
             yield from _languages(part)
+
+
+def splits_text(reader: Mapping[str, Any], predictor: str | None) -> bool:
+    """
+    Whether spaCy's model splits raw text for a predictor, or for the dataset reader of
+    this config.
+    """
+    if predictor in SPLITTING:
+        return True
+    key = TOKENIZERS.get(reader["type"])
+    if key is None:
+        return False
+    tokenizer = reader.get(key)
+    if isinstance(tokenizer, Mapping):
+        tokenizer = tokenizer.get("type")
+    return tokenizer in (None, "spacy")
 
 
 @contextmanager

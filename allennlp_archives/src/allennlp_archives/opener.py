@@ -19,17 +19,21 @@ from allennlp.predictors import Predictor, TextClassifierPredictor
 from overrides import overrides
 
 from allennlp_archives.blank_spacy import (
+    DEFAULT_MODEL,
+    NEED_TAGS,
     require_tags,
     spacy_for,
+    splits_text,
 )
 from allennlp_archives.external_files import ExternalFiles
 from allennlp_archives.fast_elmo import use_fast_elmo
-from allennlp_archives.options import is_fast, local_paths
+from allennlp_archives.options import LOCAL, is_fast, local_paths
 from allennlp_archives.pages import PAGES
 from allennlp_archives.registering import register
 from allennlp_archives.trees import read_from_anywhere
 from allennlp_archives.weights import without_constants, write_state
 from elmo_tasks.system.run_names import WEIGHTS
+from elmo_tasks.training.archives.info import Need, need
 from elmo_tasks.training.archives.loading import built, required_state, sized_as
 
 register()
@@ -64,6 +68,40 @@ def load(
     if is_fast():
         use_fast_elmo(loaded.model)
     return loaded
+
+
+def needs(
+    folder: Path, config: Params, weights: Path, predictor: str | None
+) -> list[Need]:
+    """Transformers, files of ELMo and spaCy's model."""
+    state = required_state(weights, weights)
+    external = ExternalFiles(local_paths(), state, folder, offline=True)
+    values = config.as_dict(quiet=True)
+    external.resolved(values)
+    found = []
+    for name, path in external.found.items():
+        found.append(need("file", name, str(path)))
+    for name, what in external.missing.items():
+        advice = f"""NOT FOUND: {LOCAL}='{{"{name}": PATH}}'"""
+        found.append(need(f"the {what}", name, None, advice))
+    needs_tags = predictor in NEED_TAGS
+    if needs_tags or splits_text(values["dataset_reader"], predictor):
+        found.append(_spacy(needs_tags))
+    return found
+
+
+def _spacy(needs_tags: bool) -> Need:
+    """What the predictor's need for spaCy's model comes to."""
+    from spacy.util import is_package
+
+    if is_package(DEFAULT_MODEL):
+        return need("spaCy's", DEFAULT_MODEL, "installed")
+    advice = f"python -m spacy download {DEFAULT_MODEL}"
+    if needs_tags:
+        advice = f"NOT INSTALLED: {advice}"
+    else:
+        advice = f"not installed: its rules split texts; {advice}"
+    return need("spaCy's", DEFAULT_MODEL, None, advice)
 
 
 class SplittingClassifier(TextClassifierPredictor):

@@ -10,7 +10,7 @@ A relative path is that of a copy in the folder of `model.json` itself, which
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +161,17 @@ def _found(record: ModelFiles) -> ModelFiles | None:
             if files.sha256 == record.sha256:
                 return files
     return None
+
+
+def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
+    """
+    Of each model in the `model.json` of a folder: what it is, its name in the config,
+    and where it is on this machine, if it is there.
+    """
+    for record in read_record(folder):
+        found = _found(record)
+        path = None if found is None else found.weight_file
+        yield record.label, record.name, path
 
 
 def require_recorded(

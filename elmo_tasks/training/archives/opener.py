@@ -34,6 +34,11 @@ class Opener(Protocol):
         weights are a state dictionary. Most openers end with `built`.
         """
 
+    def needs(
+        self, folder: Path, config: Params, weights: Path, predictor: str | None
+    ) -> list[dict[str, str | None]]:
+        """What the archive lacks, as `describe` lists it; nothing is fetched."""
+
     def predictor(
         self,
         archive: Archive,
