@@ -4,7 +4,7 @@ import difflib
 import errno
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,28 +88,6 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
-
-
-@contextmanager
-def explain_oom(
-    lengths: Sequence[int], names: Sequence[str], *, hint: str
-) -> Iterator[None]:
-    """
-    Replaces an out-of-memory error by an `InputError` that names the longest instance
-    of the batch.
-    """
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        longest = max(range(len(lengths)), key=lengths.__getitem__)
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        problem = (
-            f"out of memory on a batch of {len(lengths)} instances padded to {lengths[longest]} tokens, the length of"
-            f" {names[longest]}: {reason}"
-        )
-        raise InputError(problem, hint=hint) from error
 
 
 def _legible(problem: str) -> str:
@@ -198,7 +176,9 @@ def _training_line(error: BaseException) -> str | None:
     text = str(error)
     if is_out_of_memory(error):
         reason = text.partition("\n")[0] or type(error).__name__
-        remedy = "use smaller batches: data_loader.batch_size, or --batch-size"
+        remedy = (
+            "use smaller batches: data_loader.batch_size, --batch-size, --max-tokens"
+        )
         return f"out of memory: {reason} ({remedy})"
     if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
         return _jsonnet_line(text)

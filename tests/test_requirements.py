@@ -144,18 +144,6 @@ def tracked_files() -> Iterator[Path]:
             yield path
 
 
-def test_addresses_agree() -> None:
-    address = PROJECT["urls"]["Source"]
-    owner, project = address.removeprefix("https://github.com/").split("/")
-    pages = PROJECT["urls"]["Documentation"]
-    assert pages == f"https://{owner}.github.io/{project}/"
-    hooks: Any = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    links, pictures = [one["replacement"] for one in hooks["substitutions"]]
-    raw = address.replace("github.com", "raw.githubusercontent.com")
-    assert links.startswith(f"]({address}/blob/v$HFPR_VERSION/")
-    assert pictures.startswith(f'src="{raw}/v$HFPR_VERSION/')
-
-
 START = """
 import importlib.machinery, importlib.metadata, os, sys
 

@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/bilm.jsonnet') {
-  scale:: 'mini',
   train_data_path: corpus + '/lm/train.*.txt*',
   validation_data_path: corpus + '/lm/heldout.*.txt*',
   vocabulary: { type: 'elmo_tasks_words', files: $.train_data_path, min_count: 2 },

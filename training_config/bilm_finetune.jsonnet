@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'small/bilm_finetune.jsonnet') {
-  scale:: 'mini',
   train_data_path: corpus + '/snli/snli_1.0_train.jsonl',
   validation_data_path: corpus + '/snli/snli_1.0_dev.jsonl',
   data_loader+: { batch_size: 8 },

@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/coref.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null },
   train_data_path: corpus + '/coref/train.gold_conll',
   validation_data_path: corpus + '/coref/dev.gold_conll',

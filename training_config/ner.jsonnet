@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/ner.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null },
   train_data_path: corpus + '/ner/eng.train',
   validation_data_path: corpus + '/ner/eng.testa',

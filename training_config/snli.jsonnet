@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/snli.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null, tokenization: 'sentence' },
   train_data_path: corpus + '/snli/snli_1.0_train.jsonl',
   validation_data_path: corpus + '/snli/snli_1.0_dev.jsonl',

@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/squad.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null },
   train_data_path: corpus + '/squad/train-v1.1.json',
   validation_data_path: corpus + '/squad/dev-v1.1.json',

@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/srl.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null, verbs_only: true },  // the corpus also annotates nouns and adjectives
   train_data_path: corpus + '/srl/train',
   validation_data_path: corpus + '/srl/development',

@@ -2,7 +2,6 @@
 local corpus = (import 'fixtures.libsonnet') + '/miniworld';
 
 (import 'paper/sst.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { lookup_files: null, min_phrase_length: 2 },
   validation_dataset_reader+: { lookup_files: null },
   train_data_path: corpus + '/sst/train.txt',

@@ -2,7 +2,6 @@
 local ner = import 'ner.jsonnet';
 
 (import 'paper/tagger.jsonnet') {
-  scale:: 'mini',
   dataset_reader+: { tag: 1 },
   train_data_path: ner.train_data_path,
   validation_data_path: ner.validation_data_path,

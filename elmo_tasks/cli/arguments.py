@@ -58,13 +58,6 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse._ActionsContainer) -> None:
-    """Adds `--json`, with which a command calls `print_document`."""
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON document instead of text"
-    )
-
-
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Adds `--separator` and `--quoting`, for `read_table`."""
     parser.add_argument(
@@ -114,12 +107,6 @@ def add_model(parser: argparse.ArgumentParser, file: str) -> None:
         help="a model.tar.gz, its URL, or the folder of a run",
     )
     add("input_file", type=location, metavar="FILE", help=file)
-    add(
-        "--weights-file",
-        type=location,
-        metavar="FILE",
-        help="use these weights instead of those in the archive",
-    )
     add_device(parser)
     add(
         "-o",
@@ -176,6 +163,4 @@ def model_files(args: argparse.Namespace) -> list[str | Path]:
     files: list[str | Path] = [archive]
     if archive.is_dir():
         files.extend(archive.rglob("*"))
-    if args.weights_file:
-        files.append(args.weights_file)
     return files

@@ -10,7 +10,6 @@ from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import (
     add_actions,
     add_device,
-    add_json,
     add_table_options,
     location,
     table_options,
@@ -227,16 +226,13 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         help=precision,
     )
     add_device(parser)
-    add_json(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
-    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.perplexities import (
         HEADER,
-        perplexity_document,
         perplexity_line,
         weights_line,
     )
@@ -249,10 +245,8 @@ def _perplexity(args: argparse.Namespace) -> None:
     files = expand_files(args.files)
     device = opened_device(args.device)
     trained = packed(load_trained(args.model), args.precision, device)
-    if not args.json:
-        print(weights_line(trained))
-        print(HEADER)
-    reports = []
+    print(weights_line(trained))
+    print(HEADER)
     unit = " sentences" if args.state == RESET else " batches"
     with terminal_bar(unit=unit, leave=False) as bar:
         for name, found in perplexity(
@@ -264,9 +258,5 @@ def _perplexity(args: argparse.Namespace) -> None:
             max_tokens=args.max_tokens,
             progress=bar.update,
         ):
-            reports.append((name, found))
-            if not args.json:
-                with tqdm.external_write_mode():
-                    print(perplexity_line(name, found), flush=True)
-    if args.json:
-        print_document(perplexity_document(trained, reports))
+            with tqdm.external_write_mode():
+                print(perplexity_line(name, found), flush=True)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_json, location
+from elmo_tasks.cli.arguments import location
 from elmo_tasks.cli.bilm_surprisal import add_model_options
 from elmo_tasks.option_values import PAIR_GROUP
 
@@ -36,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     out = "also write a table with the surprisal of each pair's sentences, in bits"
     add("--output", type=location, metavar="OUT", help=out)
     add_model_options(parser, model_help)
-    add_json(parser)
     add("--force", action="store_true", help="replace an existing file")
 
 

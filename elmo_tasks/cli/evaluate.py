@@ -65,7 +65,6 @@ def evaluate(args: argparse.Namespace) -> None:
         args.archive_file,
         cuda_device=device,
         overrides=args.overrides,
-        weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
     )
     with TemporaryDirectory() as folder:

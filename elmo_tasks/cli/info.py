@@ -91,7 +91,7 @@ def lines_of_archive(found: dict[str, Any]) -> list[str]:
     words = []
     for name, count in found["vocabulary"].items():
         words.append(f"{name} {count:,}")
-    predictor = found["predictor"] or "none, so predict needs --use-dataset-reader"
+    predictor = found["predictor"] or "none, so predict needs --predictor"
     lines = [
         f"model: {found['model']}, {numbers:,} numbers in {tensors:,} tensors",
         f"dataset reader: {found['dataset_reader']}",

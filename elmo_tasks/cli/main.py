@@ -44,14 +44,13 @@ COMMANDS = {
     "static": "write one vector per word, the mean of its ELMo vectors in a text",
     "models": "list or download the published ELMo models",
     "info": "print versions, processor, GPUs and data root, for bug reports",
-    "data": "list the files that scale `paper` needs, and where to get them",
     "serve": "show the predictions of trained models in the browser",
 }
 """
 The help of each command, which is the module of the same name in `elmo_tasks.cli`.
 """
 
-LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info", "data")
+LIGHT = ("elmo", "static", "bilm", "probe", "configs", "models", "info")
 """Commands without AllenNLP."""
 
 LATER = ("serve",)

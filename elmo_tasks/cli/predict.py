@@ -30,11 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="lines in a batch (default: 1)",
     )
-    add(
-        "--use-dataset-reader",
-        action="store_true",
-        help="read FILE as training data, not as JSON lines",
-    )
     add("--predictor", metavar="NAME", help="use this predictor instead of the model's")
     parser.set_defaults(func=predict)
 
@@ -55,7 +50,7 @@ def predict(args: argparse.Namespace) -> None:
     from elmo_tasks.training.archives.predictors import default_predictor, predictor_of
 
     file = args.input_file
-    if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
+    if file != STANDARD_INPUT and "://" not in file:
         open_binary(file).close()
     if args.output_file:
         read = [*model_files(args), file]
@@ -65,17 +60,12 @@ def predict(args: argparse.Namespace) -> None:
         args.archive_file,
         cuda_device=device,
         overrides=args.overrides,
-        weights_file=args.weights_file,
         allow_downloads=args.allow_downloads,
     )
-    default = default_predictor(archive)
-    _require_predictor(args.predictor, default, args.use_dataset_reader)
+    _require_predictor(args.predictor, default_predictor(archive))
     with explained(args.archive_file):
         predictor = predictor_of(
-            archive,
-            args.predictor,
-            allow_downloads=args.allow_downloads,
-            reads_text=not args.use_dataset_reader,
+            archive, args.predictor, allow_downloads=args.allow_downloads
         )
     with spacy_downloads(allowed=args.allow_downloads):  # some load it at a text
         write_predictions(
@@ -83,30 +73,22 @@ def predict(args: argparse.Namespace) -> None:
             file,
             args.output_file,
             batch_size=args.batch_size,
-            reads_instances=args.use_dataset_reader,
         )
 
 
-def _require_predictor(
-    given: str | None, default: str | None, is_for_instances: bool
-) -> None:
+def _require_predictor(given: str | None, default: str | None) -> None:
     """
     Raises `InputError` if neither `--predictor` nor the model names a registered
-    predictor. AllenNLP's own, which it uses then, reads instances of the dataset reader
-    and no JSON.
+    predictor.
     """
     from allennlp.predictors import Predictor
 
     name = given or default
     known = Predictor.list_available()
-    if name in known or (given and "." in given) or (not name and is_for_instances):
+    if name in known or (given and "." in given):
         return
     problem = "expected --predictor NAME, since the model has no default predictor"
-    if given:
-        problem = f"--predictor: expected a registered predictor, got {given!r}"
-    elif default:
-        problem = f"expected --predictor NAME: the model's own, {default!r}, is not registered"
+    if name:
+        problem = f"expected a registered predictor, got {name!r}"
     hint = f"registered: {', '.join(sorted(known))}; --include-package registers more"
-    if not name:
-        hint = f"--use-dataset-reader reads FILE as training data; {hint}"
     raise InputError(problem, hint=hint)

@@ -5,7 +5,7 @@ layers.
 
 import argparse
 
-from elmo_tasks.cli.arguments import add_actions, add_device, add_json, path
+from elmo_tasks.cli.arguments import add_actions, add_device, path
 from elmo_tasks.cli.layer_sources import add_source_options, open_chosen
 from elmo_tasks.settings import Count, Size, number
 
@@ -42,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in actions.choices.values():
         add_source_options(action)
         add_device(action)
-        add_json(action)
 
 
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +104,6 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
 
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
-    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.probe_tables import wsd_table
     from elmo_tasks.experiments.probes.wsd import (
         evaluation_files_in,
@@ -118,28 +116,20 @@ def probe_wsd(args: argparse.Namespace) -> None:
     report = probe_senses(
         open_chosen(args), train, evaluated, args.data / "index.sense"
     )
-    if args.json:
-        print_document(report)
-    else:
-        print(wsd_table(report))
+    print(wsd_table(report))
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.probe_tables import pos_table
     from elmo_tasks.experiments.probes.pos import probe_pos
 
     report = probe_pos(open_chosen(args), args.train, args.test)
-    if args.json:
-        print_document(report)
-    else:
-        print(pos_table(report))
+    print(pos_table(report))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
-    from elmo_tasks.cli.running.documents import print_document
     from elmo_tasks.cli.running.probe_tables import neighbors_table
     from elmo_tasks.experiments.probes.neighbors import (
         index_corpus,
@@ -156,16 +146,6 @@ def probe_neighbors(args: argparse.Namespace) -> None:
     index = index_corpus(read_corpus(args.corpus), layers, args.layer)
     source = occurrence_in_corpus(index, args.word, args.occurrence)
     found = nearest_occurrences(index, args.word, source, top=args.top)
-    if args.json:
-        print_document(
-            {
-                "layer": index.layer,
-                "source": source,
-                "neighbors": found,
-                "words": static,
-            }
-        )
-        return
     name = f"{layers.label} {index.layer}"
     table = neighbors_table(
         args.word, source, found, static, vectors=args.vectors, name=name

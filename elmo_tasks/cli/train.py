@@ -45,18 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help='changes to the config by dotted path, such as \'{"model.elmo.at": "both"}\'',
     )
-    found = parser.add_mutually_exclusive_group()
-    found.add_argument(
+    add(
         "-r",
         "--recover",
         action="store_true",
         help="resume the run in DIR from its last checkpoint",
-    )
-    found.add_argument(
-        "-f",
-        "--force",
-        action="store_true",
-        help="rename DIR to DIR.1 (or the next free number) first, if it is not empty",
     )
     add_packages(parser)
     parser.set_defaults(func=train)
@@ -68,7 +61,7 @@ def train(args: argparse.Namespace) -> None:
 
     from elmo_tasks.training import run as runs
     from elmo_tasks.training.checks.training import is_bundled
-    from elmo_tasks.training.config import find_config, read_config, scale_of
+    from elmo_tasks.training.config import find_config, read_config
 
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
@@ -79,8 +72,6 @@ def train(args: argparse.Namespace) -> None:
         params,
         Path(args.serialization_dir),
         recover=args.recover,
-        force=args.force,
         packages=args.include_package,
-        scale=scale_of(file),
         report=print,
     )

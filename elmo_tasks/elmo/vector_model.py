@@ -10,7 +10,7 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.errors import InputError, explain_oom
+from elmo_tasks.errors import InputError
 from elmo_tasks.system.version import __version__
 
 STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
@@ -89,11 +89,9 @@ class VectorModel:
         """
         The vectors of a batch, [L, B, T, D]; L is 1 without an axis of layers. Raises
         `InputError` with the name of a sentence if one of its values is not finite in
-        the data type, or if memory runs out.
+        the data type.
         """
-        hint = "lower --max-tokens or --max-length"
-        with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
-            vectors = self.of_layers(self.layers.of_words(sentences))  # [L, B, T, D]
+        vectors = self.of_layers(self.layers.of_words(sentences))  # [L, B, T, D]
         if name := first_not_finite(vectors, names):
             problem = f"{name}: expected finite vectors, got infinity or NaN"
             raise InputError(problem, file=self.layers.name, hint="use other weights")

@@ -6,8 +6,7 @@ The official names of OntoNotes are those of the tree that the scripts of CoNLL-
 make, and of the public release for OntoNotes 5.0 (Pradhan et al. 2013). The folder
 `test` of the latter is another test set than CoNLL-2012's, which He et al. (2017) read.
 
-`located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports
-what is there.
+`located` lets a reader open a release as it was unpacked.
 """
 
 import json
@@ -29,9 +28,6 @@ class DataFile:
     official: Sequence[str]
     """Other names, where `name` does not exist; patterns as for `Path.glob`."""
 
-    source: str
-    """A URL, or a text where it needs a licence or several steps."""
-
 
 def _corpora() -> dict[str, tuple[DataFile, ...]]:
     corpora = {}
@@ -43,8 +39,8 @@ def _corpora() -> dict[str, tuple[DataFile, ...]]:
 
 CORPORA = _corpora()
 """
-By task: train, dev and, if it is public, test; and the files of the word vectors, of
-the released biLM and of its training text, and of CoVe.
+By task: train, dev and test; and the files of the word vectors, of the released biLM
+and of its training text, and of CoVe. SQuAD's have no other names.
 """
 
 
@@ -59,21 +55,10 @@ def located(path: str | Path) -> str:
         root = given.removesuffix(f"/{file.name}")
         if root == given:
             continue
-        found = located_name(Path(root), file)
-        if found is not None:
-            return f"{root}/{found}"
+        for name in (file.name, *file.official):
+            if files_of(Path(root), name):
+                return f"{root}/{name}"
     return given
-
-
-def located_name(root: Path, file: DataFile) -> str | None:
-    """
-    The first name of the file that exists below `root`: that of the configs, else an
-    official one.
-    """
-    for name in (file.name, *file.official):
-        if files_of(root, name):
-            return name
-    return None
 
 
 def files_of(root: Path, name: str) -> list[Path]:

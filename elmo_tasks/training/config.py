@@ -21,7 +21,7 @@ from elmo_tasks.resources import (
     data_root,
     scale_folder,
 )
-from elmo_tasks.training.nested import below, mapped, strings, write_out_types
+from elmo_tasks.training.nested import below, mapped, write_out_types
 
 if TYPE_CHECKING:
     from allennlp.common import Params
@@ -112,40 +112,9 @@ def evaluate(
         needs_root = f"undefined external variable: {DATA_VARIABLE}" in str(error)
         if DATA_VARIABLE in given or not needs_root:
             raise
-        needed = ", ".join(files_needed(path, code, **variables))
-        hint = f"set it to the folder of {needed}; see `elmo-tasks data`"
+        hint = "set it to the folder of your corpora"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
     return mapped(json.loads(evaluated), _normalized)
-
-
-def files_needed(
-    file: str | os.PathLike[str],
-    code: Mapping[str, str] | None = None,
-    **variables: str,
-) -> list[str]:
-    """What a Jsonnet file names below the data root."""
-    root = "/DATA"
-    given = variables | {DATA_VARIABLE: root}
-    evaluated = evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {})
-    needed = set()
-    for _, text in strings("", json.loads(evaluated)):
-        if text.startswith(f"{root}/"):
-            needed.add(text.removeprefix(f"{root}/"))
-    return sorted(needed)
-
-
-def scale_of(file: str | os.PathLike[str]) -> str | None:
-    """
-    The scale of one of our configs, or of a file that imports one: the hidden field
-    `scale`.
-    """
-    if not Path(file).is_file():
-        return None
-    code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
-    found = json.loads(evaluate_snippet("", code, ext_vars=_variables()))
-    if found not in SCALES:
-        return None
-    return str(found)
 
 
 def _variables() -> dict[str, str]:
@@ -181,42 +150,22 @@ def _require_object(value: Any, where: str, file: Path | None = None) -> dict[st
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """
     What differs between two configs, a line for each key: `model.elmo.mix: "weighted"
-    -> "last"`, those that are added last. An object that is removed is one line:
-    `model.elmo: {...} -> null`.
+    -> "last"`, those that are added last.
     """
+    old = dict(_values("", before))
+    new = dict(_values("", after))
     lines = []
-    added = []
-    for path, old, new in _differences("", dict(before), dict(after)):
-        line = f"{path}: {_shown(old)} -> {_shown(new)}"
-        if old is ...:
-            added.append(line)
-        else:
-            lines.append(line)
-    return lines + added
+    for path in old | new:
+        if old.get(path) != new.get(path):
+            values = old.get(path, "nothing"), new.get(path, "nothing")
+            lines.append(f"{path}: {values[0]} -> {values[1]}")
+    return lines
 
 
-def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Paths and both values of what differs at a path; `...` stands for none."""
-    is_changed = isinstance(old, dict) and isinstance(new, dict)
-    is_added = isinstance(new, dict) and new and old in (None, ...)
-    if is_changed or is_added:
-        parts = old if is_changed else {}
-        for key in parts | new:
-            yield from _differences(
-                below(path, key), parts.get(key, ...), new.get(key, ...)
-            )
-    elif old != new and not _is_empty(old, new):
-        yield path, old, new
-
-
-def _is_empty(*values: Any) -> bool:
-    """Whether each is missing, or an object without keys."""
-    return all(value is ... or value == {} for value in values)
-
-
-def _shown(value: Any) -> str:
-    if value is ...:
-        return "nothing"
-    if isinstance(value, dict) and value:
-        return "{...}"
-    return json.dumps(value, ensure_ascii=False)
+def _values(path: str, config: Any) -> Iterator[tuple[str, str]]:
+    """The values in an object as JSON, with their paths."""
+    if not isinstance(config, Mapping):
+        yield path, json.dumps(config, ensure_ascii=False)
+        return
+    for key, value in config.items():
+        yield from _values(below(path, key), value)

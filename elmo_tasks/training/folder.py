@@ -2,8 +2,7 @@
 The folder of a run: how a run begins and is resumed there, and its vocabulary and
 checkpoints. `system/run_names.py` has the names of its files.
 
-A folder belongs to one run. It is made for it, or was empty; `--force` renames a folder
-that is not.
+A folder belongs to one run: it is made for it, or was empty.
 """
 
 import glob
@@ -11,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.files import LOCK, TEMPORARY, atomic_write, exclusive
+from elmo_tasks.system.files import LOCK, TEMPORARY, atomic_write
 from elmo_tasks.system.run_names import (
     BEST,
     CHECKPOINT,
@@ -37,34 +36,7 @@ from elmo_tasks.training.nested import write_out_types
 
 _MOST_NAMES = 10  # in a message
 
-RESUME = "--recover resumes the run in it; give -s another folder; --force renames it"
-
-
-def set_aside(folder: Path) -> Path | None:
-    """
-    Renames a folder that has files to `NAME.1`, or the next number for which nothing is
-    there. Returns the new path; `None` if there is no such folder, or it is empty.
-
-    Raises `InputError` if another process writes to it, if it cannot be renamed,
-    or if it is the current folder or has it inside.
-    """
-    if not _names(folder):
-        return None
-    old = Path(os.path.abspath(folder))
-    if Path.cwd().is_relative_to(old.resolve()):
-        problem = "expected another folder than the current one, which --force renames"
-        raise InputError(problem, file=folder, hint="give -s another folder")
-    number = 1
-    while os.path.lexists(f"{old}.{number}"):
-        number += 1
-    with exclusive(old):
-        try:
-            old.rename(f"{old}.{number}")
-        except OSError as error:
-            problem = f"cannot rename the folder: {error.strerror}"
-            hint = "give -s another folder"
-            raise InputError(problem, file=folder, hint=hint) from error
-    return folder.with_name(f"{old.name}.{number}")
+RESUME = "--recover resumes the run in it; for another run give -s another folder"
 
 
 def prepare(folder: Path, params: Params, *, recover: bool) -> None:
@@ -98,13 +70,15 @@ def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
         return
     config = folder / CONFIG
     if not recover:
-        problem = f"expected an empty folder, got {_few(present)}"
-        hint = "give -s another folder; --force renames this one"
+        problem = f"expected an empty folder, got {', '.join(present[:_MOST_NAMES])}"
+        hint = "give -s another folder"
         if config.is_file():
             hint = RESUME
         raise InputError(problem, file=folder, hint=hint)
     if not config.is_file():
-        problem = f"expected a run with {CONFIG}, got {_few(present)}"
+        problem = (
+            f"expected a run with {CONFIG}, got {', '.join(present[:_MOST_NAMES])}"
+        )
         raise InputError(problem, file=folder)
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
@@ -121,7 +95,7 @@ def require_same(
         problem = f"the run has another config: {'; '.join(found)}"
         hint = (
             "--recover resumes with the config in this file; for another config give "
-            "-s another folder, or rename this one with --force"
+            "-s another folder, or remove this one"
         )
         raise InputError(problem, file=file, hint=hint)
 
@@ -200,8 +174,7 @@ def _stored(config: Path) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         problem = "expected the config of a run, got no JSON object"
-        hint = "give -s another folder; --force renames this one"
-        raise InputError(problem, file=config, hint=hint)
+        raise InputError(problem, file=config, hint="give -s another folder")
     write_out_types(found)
     return found
 
@@ -220,11 +193,3 @@ def _listed(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first names."""
-    shown = list(names[:_MOST_NAMES])
-    if len(names) > len(shown):
-        shown.append("...")
-    return ", ".join(shown)

@@ -36,7 +36,6 @@ from elmo_tasks.training.folder import (
     prepare,
     require_plain_name,
     require_usable,
-    set_aside,
     vocabulary_files,
 )
 from elmo_tasks.training.launch import Launch, Training, run, run_as
@@ -54,9 +53,7 @@ def train(
     folder: Path,
     *,
     recover: bool = False,
-    force: bool = False,
     packages: Sequence[str] = (),
-    scale: str | None = None,
     report: Callable[[str], None] | None = None,
 ) -> None:
     """
@@ -67,9 +64,7 @@ def train(
     # Parameters
 
     - `params`: consumed.
-    - `force`: rename a folder that is not empty, see `set_aside`.
     - `packages`: to be imported by the processes of `distributed`, too.
-    - `scale`: of the config, for the first line of the report.
     - `report`: called with each line that says how the training goes: what is trained
       on which data, the score of each epoch, and the archive.
 
@@ -86,11 +81,6 @@ def train(
         require_sound(config)
     training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
-    if group is not None and force:
-        problem = (
-            "expected no --force, for each attempt of torchrun would rename the run"
-        )
-        raise InputError(problem, hint="give -s another folder")
     if group is not None and group.rank > 0:
         store = group.follow()
         with logged(folder):
@@ -101,29 +91,21 @@ def train(
     if recover and not folder.is_dir():
         problem = "expected the folder of a run to resume, got none"
         raise InputError(problem, file=folder)
-    if force and not recover:
-        _set_aside(folder, report)
     if not (folder / LOCK).exists():  # which would stay in somebody else's folder
         require_usable(folder, params, recover=recover)
     with exclusive(folder):
         prepare(folder, params, recover=recover)
         if report is not None:
-            report(describe(config, scale))
+            report(describe(config))
         with _logged_here(folder, config, report):
             try:
                 _launch(training, config, group)
             except KeyboardInterrupt:
-                advice = "--recover, without --force, resumes from its last checkpoint"
+                advice = "--recover resumes from its last checkpoint"
                 raise Interrupted(f"{advice}, if any") from None
             metric = config["trainer"].get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
-
-
-def _set_aside(folder: Path, report: Callable[[str], None] | None) -> None:
-    aside = set_aside(folder)
-    if aside is not None and report is not None:
-        report(f"renamed {folder} to {aside}")
 
 
 def _logged_here(

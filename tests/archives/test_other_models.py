@@ -93,16 +93,6 @@ def test_predict_without_a_default_predictor(
     with pytest.raises(InputError, match=r"got 'sentence'.*elmo_tasks_ner.*sentence_t"):
         elmo_tasks("predict", archive, read, "--predictor", "sentence")
     assert not (tmp_path / "out.jsonl").exists()
-    corpus = SAMPLES["ner"]
-    elmo_tasks(
-        "predict",
-        archive,
-        corpus,
-        "--use-dataset-reader",
-        "--output-file",
-        tmp_path / "tags.jsonl",
-    )
-    assert "tags" in json.loads((tmp_path / "tags.jsonl").read_text().splitlines()[0])
 
 
 def test_allennlps_tokenizer_of_a_transformer(tmp_path: Path) -> None:

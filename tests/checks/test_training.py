@@ -22,8 +22,8 @@ from tests.archives.test_other_models import tagger
 from tests.test_configs import FOLDER
 
 
-def run(file: Path, out: Path, *, force: bool = False, **overrides: Any) -> None:
-    train(read_config(file, json.dumps(overrides)), out, force=force)
+def run(file: Path, out: Path, **overrides: Any) -> None:
+    train(read_config(file, json.dumps(overrides)), out)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def run(file: Path, out: Path, *, force: bool = False, **overrides: Any) -> None
 def test_a_training_stops_before_it_writes(
     overrides: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Also into a folder that it would replace."""
+    """Also into a folder that has files."""
     old = tmp_path / "old"
     old.mkdir()
     (old / "model.tar.gz").touch()
@@ -52,7 +52,7 @@ def test_a_training_stops_before_it_writes(
     )
     for folder in (tmp_path / "new", old):
         with pytest.raises(InputError, match=problem):
-            run(FOLDER / "ner_elmo.jsonnet", folder, force=True, **overrides)
+            run(FOLDER / "ner_elmo.jsonnet", folder, **overrides)
     assert not (tmp_path / "new").exists()
     assert [path.name for path in tmp_path.rglob("*")] == ["old", "model.tar.gz"]
 

@@ -65,7 +65,6 @@ CALLS = [
         " --include-package collections",
         ("run/model.tar.gz", "run/metrics.json"),
     ),
-    Call("train {config} -s {run_copy} --force -o '{tiny}'", prints="epoch 1 of 1"),
     Call("train {config} -s {run_copy} --recover -o '{tiny}'"),
     Call("train ner --scale mini -s {out}/run -o '{tiny_ner}'", ("run/model.tar.gz",)),
     Call(
@@ -75,7 +74,6 @@ CALLS = [
     Call("check {config} --overrides '{tiny}' --include-package collections"),
     Call("configs --copy {out}/configs", ("configs/ner_elmo.jsonnet",)),
     Call("configs", prints="ner_elmo"),
-    Call("data bilm", prints="bilm/options.json"),
     Call("info", prints="torch"),
     Call("info {archive}", prints="elmo_tasks_ner"),
     Call("models small", prints="elmo-small"),
@@ -132,17 +130,16 @@ CALLS = [
         ("s.txt",),
     ),
     Call(
-        "probe pos {pos} {pos_test} --model {transformer} --pieces first --json"
-        " --device cpu",
+        "probe pos {pos} {pos_test} --model {transformer} --pieces first --device cpu",
         prints="accuracy",
     ),
     Call(
-        "probe wsd {wsd} --model {transformer} --pieces mean --json --device cpu",
+        "probe wsd {wsd} --model {transformer} --pieces mean --device cpu",
         prints="harbour",
     ),
     Call(
         "probe neighbors ferry --corpus {text} --model {transformer} --pieces mean --layer 1"
-        " --occurrence 2 --top 3 --vectors {vectors} --json --device cpu",
+        " --occurrence 2 --top 3 --vectors {vectors} --device cpu",
         prints="ferry",
     ),
     Call(
@@ -161,8 +158,8 @@ CALLS = [
     ),
     Call(
         "bilm perplexity {text} --model {bilm_run} --batch-size 2 --max-tokens 20"
-        " --precision bfloat16 --state carry --device cpu --json",
-        prints="geometric",
+        " --precision bfloat16 --state carry --device cpu",
+        prints="arithm",
     ),
     Call(
         "bilm surprisal {text} --model {bilm_run} --output {out}/words.tsv --sentences"
@@ -176,7 +173,6 @@ CALLS = [
         " --keep item --regions '|' --tokenizer basic --separator , --quoting minimal",
         ("words.tsv",),
     ),
-    Call("predict {archive} {data} --use-dataset-reader", prints='"tags"'),
     Call(
         "bilm random {out}/random --seed 3 --format safetensors --options {bilm}/options.json",
         ("random/model.safetensors",),
@@ -184,7 +180,7 @@ CALLS = [
     Call(
         "bilm score --pairs {pairs} --model {bilm_run} --output {out}/pairs.tsv --group"
         " field --tokenizer basic --precision bfloat16 --device cpu --force"
-        " --json",
+        "",
         ("pairs.tsv",),
         prints="all",
     ),
@@ -230,7 +226,6 @@ def places(
         "run": str(run),
         "run_copy": str(run_copy),
         "archive": str(run / "model.tar.gz"),
-        "weights": str(run / "best.th"),
         "changed": json.dumps({"validation_data_loader.batch_sampler.batch_size": 3}),
         "data": str(root / "ner" / "eng.testa"),
         "inputs": str(folder / "inputs.jsonl"),
@@ -302,7 +297,6 @@ def test_calls(
 
 
 EVALUATE = (
-    "--weights-file {weights}",
     "--device cpu --allow-downloads",
     "--overrides '{changed}'",
     "--output-file {out}/scores.json",
@@ -311,7 +305,6 @@ EVALUATE = (
     "--include-package collections",
 )
 PREDICT = (
-    "--weights-file {weights}",
     "--device cpu --allow-downloads",
     "--overrides '{changed}'",
     "--output-file {out}/predictions.jsonl",
@@ -334,37 +327,38 @@ def trained(command: str, file: str, options: tuple[str, ...]) -> list[str]:
     return found
 
 
-def test_evaluate_scores_the_same_with_any_options(
-    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("command", "file", "options"),
+    [("evaluate", "{data}", EVALUATE), ("predict", "{inputs}", PREDICT)],
+)
+def test_results_are_the_same_with_any_options(
+    command: str,
+    file: str,
+    options: tuple[str, ...],
+    places: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found: list[dict[str, float]] = []
-    for number, line in enumerate(trained("evaluate", "{data}", EVALUATE)):
+    """Scores, or tags of all lines, printed or in the output file."""
+    found: list[Any] = []
+    for number, line in enumerate(trained(command, file, options)):
         out = tmp_path / str(number)
         out.mkdir()
         run_call(Call(line), places, out)
-        printed = capsys.readouterr().out
-        found.append(json.loads(printed[printed.index("{") :]))
-        assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        shown = capsys.readouterr().out
         if "--output-file" in line:
-            assert json.loads((out / "scores.json").read_text()) == found[-1]
+            (written,) = out.glob("*.json*")
+            assert shown == "" if command == "predict" else written.read_text() in shown
+            shown = written.read_text()
         if "--predictions-output-file" in line:
             assert (out / "predictions").stat().st_size > 0
-
-
-def test_predict_predicts_the_same_with_any_options(
-    places: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found: list[list[list[str]]] = []
-    for number, line in enumerate(trained("predict", "{inputs}", PREDICT)):
-        out = tmp_path / str(number)
-        out.mkdir()
-        run_call(Call(line), places, out)
-        lines = capsys.readouterr().out.splitlines()
-        if "--output-file" in line:
-            assert not lines
-            lines = (out / "predictions.jsonl").read_text().splitlines()
-        found.append([json.loads(answer)["tags"] for answer in lines])
-        assert found[-1] == found[0], line
+        if command == "evaluate":
+            found.append(json.loads(shown[shown.index("{") :]))
+            assert found[-1] == pytest.approx(found[0], abs=1e-5), line
+        else:
+            answers = shown.splitlines()
+            found.append([json.loads(answer)["tags"] for answer in answers])
+            assert found[-1] == found[0], line
 
 
 def commands() -> list[str]:

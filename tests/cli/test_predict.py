@@ -108,11 +108,6 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(
         (InputError, (read, "--output-file", read), "in.jsonl: "),
         (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),
-        (
-            FileNotFoundError,
-            (tmp_path / "*.jsonl", "--use-dataset-reader"),
-            "none.tar.gz",
-        ),
     ):
         with pytest.raises(error, match=message):
             elmo_tasks("predict", tmp_path / "none.tar.gz", *words)

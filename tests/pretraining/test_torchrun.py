@@ -14,15 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.util import find_open_port
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.training.run import train
 from tests.killing import differences
 from tests.pretraining import toy
 from tests.system import processes
-from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -141,15 +137,3 @@ def test_a_killed_process_changes_nothing(corpus: Path, tmp_path: Path) -> None:
         agents.kill_worker()
         assert agents.wait() == [0], agents.log.read_text()[-3000:]
     assert differences(disturbed, undisturbed) == []
-
-
-def test_force_would_rename_what_an_attempt_has_trained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("TORCHELASTIC_RUN_ID", "RANK", "MASTER_PORT", "MASTER_ADDR"):
-        monkeypatch.setenv(name, "0")
-    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"):
-        monkeypatch.setenv(name, "2")
-    config = Params.from_file(str(ROOT / "training_config" / "ner.jsonnet"))
-    with pytest.raises(InputError, match="expected no --force"):
-        train(config, tmp_path / "run", force=True)

@@ -125,10 +125,11 @@ def test_commands_write_words_and_tags_of_the_file(
         decoded.append(list(predicted))
     for name, value in metric.get_metric().items():
         assert scores[name] == value
-    elmo_tasks(
-        *("predict", tmp_path / "run", file, "--use-dataset-reader"),
-        *("--output-file", out),
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text(
+        "".join(json.dumps({"tokens": words}) + "\n" for words, _ in written)
     )
+    elmo_tasks("predict", tmp_path / "run", lines, "--output-file", out)
     for line, (words, _), tags in zip(
         out.read_text().splitlines(), written, decoded, strict=True
     ):

@@ -1,5 +1,5 @@
 """
-Who may train in a folder, and what `--recover` and `--force` do there.
+Who may train in a folder, and what `--recover` does there.
 """
 
 import json
@@ -8,18 +8,15 @@ import signal
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from allennlp.common import Params
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import LOCK, exclusive
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.folder import prepare, require_plain_name, set_aside
+from elmo_tasks.training.folder import prepare, require_plain_name
 from tests.forks import killed_while_writing
 
 CONFIG = {
@@ -35,10 +32,7 @@ def start(
     config: dict[str, Any] = CONFIG,
     *,
     recover: bool = False,
-    force: bool = False,
 ) -> None:
-    if force:
-        set_aside(folder)
     with exclusive(folder):
         prepare(folder, Params(dict(config)), recover=recover)
 
@@ -117,77 +111,6 @@ def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     assert names(begun) == before
 
 
-def state(folder: Path) -> dict[str, bytes | str]:
-    """The content of each file and the target of each link, but for the lock."""
-    found: dict[str, bytes | str] = {}
-    for parent, folders, files in os.walk(folder):
-        for name in [*folders, *files]:
-            path = Path(parent, name)
-            below = path.relative_to(folder).as_posix()
-            if path.is_symlink():
-                found[below] = os.readlink(path)
-            elif path.is_dir():
-                found[below] = "a folder"
-            elif name != LOCK:
-                found[below] = path.read_bytes()
-    return found
-
-
-OTHERS = ("thesis.tex", ".git/config", "log", "data/", "vocabulary/notes.txt", "->.")
-
-
-@given(files=st.sets(st.sampled_from(OTHERS)), present=st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
-def test_force_renames_a_folder_as_it_is(files: set[str], present: int) -> None:
-    """Whatever it is: nothing in it is read, removed or left behind."""
-    with TemporaryDirectory() as temporary:
-        run = Path(temporary, "run")
-        start(run)
-        for name in files:
-            path = run / name
-            if name == "->.":
-                path.symlink_to(".")
-            elif name.endswith("/"):
-                path.mkdir()
-            else:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(name)
-        for number in range(1, present + 1):
-            Path(temporary, f"run.{number}").touch()
-        before = state(run)
-        aside = set_aside(run)
-        assert aside == Path(temporary, f"run.{present + 1}")
-        assert state(aside) == before
-        start(run, CHANGED)
-        assert stored(run) == CHANGED and stored(aside) == CONFIG
-
-
-def test_force_has_nothing_to_rename(tmp_path: Path) -> None:
-    assert set_aside(tmp_path / "run") is None
-    start(tmp_path / "other" / "run", force=True)
-    (tmp_path / "empty").mkdir()
-    assert set_aside(tmp_path / "empty") is None
-    start(tmp_path / "empty", force=True)
-    assert {path.name for path in tmp_path.iterdir()} == {"other", "empty"}
-
-
-@pytest.mark.parametrize("where", ["run", "run/inner"])
-@pytest.mark.parametrize("name", [".", "../run", "{run}"])
-def test_force_does_not_rename_the_current_folder(
-    where: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = tmp_path / "run"
-    start(run)
-    (run / "inner").mkdir()
-    monkeypatch.chdir(tmp_path / where)
-    folder = Path(name.format(run=run))
-    if not (folder / "config.json").exists():
-        folder = run
-    with pytest.raises(InputError, match="another folder than the current one"):
-        set_aside(folder)
-    assert run.is_dir()
-
-
 def test_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(InputError, match=r"expected an empty folder, got thesis.tex"):
@@ -220,7 +143,7 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
     other = get_context("fork").Process(target=train_until_killed, args=(run, there))
     other.start()
     worker, before = here.recv(), sorted(tmp_path.rglob("*"))
-    for options in ({}, {"recover": True}, {"force": True}):
+    for options in ({}, {"recover": True}):
         with pytest.raises(
             InputError, match="run: expected a folder that no other process writes to"
         ):
@@ -230,7 +153,6 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
     other.join()
     start(run, recover=True)
     os.kill(worker, signal.SIGKILL)
-    start(run, force=True)
 
 
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:

@@ -77,18 +77,11 @@ def test_data_loader(file: Path) -> None:
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
     other = loader(file, share=0.2, share_seed=3)
     assert names(other.iter_instances()) == sample(file, 0.2, seed=3)
+    of_part = loader(file, share=0.2, part=[0, 0.9])
+    sampled = names(of_part.iter_instances())
+    assert len(sampled) == 9 and set(sampled) < set(NAMES[:45])
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))
-
-
-def test_a_part_is_in_file_order_and_a_sample_is_of_the_part(file: Path) -> None:
-    kept = (0.0, 0.9)
-    aside = rest_of(kept)
-    assert part(SnliReader(), file, kept) == NAMES[:45]
-    assert part(SnliReader(), file, aside) == NAMES[45:]
-    reader = SubsamplingReader(SnliReader(), share=0.2, seed=0, part=kept)
-    sampled = names(reader.read(file))
-    assert len(sampled) == 9 and set(sampled) < set(NAMES[:45])
 
 
 def part(reader: DatasetReader, file: Path, part: tuple[float, float]) -> list[str]:

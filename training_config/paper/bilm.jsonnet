@@ -6,7 +6,6 @@
 local data = std.extVar('ELMO_TASKS_DATA');
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   dataset_reader: { type: 'elmo_tasks_lm' },
   train_data_path: data + '/lm/train.*.txt*',

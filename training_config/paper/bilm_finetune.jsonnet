@@ -5,7 +5,6 @@
 local data = std.extVar('ELMO_TASKS_DATA');
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   dataset_reader: {
     type: 'elmo_tasks_task_text',

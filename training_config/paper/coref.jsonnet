@@ -16,7 +16,6 @@ local vectors(file, dim) = {
 };
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_coref', lookup_files: [glove, turian] },

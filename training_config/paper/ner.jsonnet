@@ -5,7 +5,6 @@ local data = std.extVar('ELMO_TASKS_DATA');
 local vectors = data + '/vectors/glove.6B.50d.txt';
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_ner', lookup_files: [vectors] },

@@ -5,7 +5,6 @@ local data = std.extVar('ELMO_TASKS_DATA');
 local vectors = data + '/vectors/glove.6B.100d.txt';
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_srl', lookup_files: [vectors], verbs_only: false },

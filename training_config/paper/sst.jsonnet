@@ -5,7 +5,6 @@ local data = std.extVar('ELMO_TASKS_DATA');
 local vectors = data + '/vectors/glove.840B.300d.txt';
 
 {
-  scale:: 'paper',
   type: 'elmo_tasks',
   include_in_archive: ['model.json', 'model_files'],  // which biLM: for `allennlp train`
   dataset_reader: { type: 'elmo_tasks_sst', lookup_files: [vectors], min_phrase_length: 4 },

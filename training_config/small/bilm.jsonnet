@@ -1,6 +1,5 @@
 // The recipe of the bundled biLM, for two CPU cores; why it differs: the page PAPER. Two hours on one CPU core.
 (import '../paper/bilm.jsonnet') {
-  scale:: 'small',
   vocabulary: { type: 'elmo_tasks_words', files: $.train_data_path, size: 30000 },
   model+: {
     options+: {

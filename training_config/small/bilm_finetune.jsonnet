@@ -2,7 +2,6 @@
 local bilm = (import '../fixtures.libsonnet') + '/bilm';
 
 (import '../paper/bilm_finetune.jsonnet') {
-  scale:: 'small',
   dataset_reader+: { reader+: { tokenization: 'sentence' } },
   vocabulary+: { file: bilm + '/vocabulary.txt' },
   model+: { bilm: bilm, negatives: null },

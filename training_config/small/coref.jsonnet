@@ -2,7 +2,6 @@
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/coref.jsonnet') {
-  scale:: 'small',
   dataset_reader+: { lookup_files: null },
   model+: {
     text_field_embedder+: {

@@ -2,7 +2,6 @@
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/snli.jsonnet') {
-  scale:: 'small',
   dataset_reader+: { lookup_files: null, tokenization: 'sentence' },
   model+: {
     text_field_embedder+: {

@@ -2,7 +2,6 @@
 local data = std.extVar('ELMO_TASKS_DATA');
 
 (import '../paper/srl.jsonnet') {
-  scale:: 'small',
   dataset_reader+: { lookup_files: null, verbs_only: true },  // the treebank also annotates nouns and adjectives
   model+: {
     text_field_embedder+: {

@@ -1,2 +1,2 @@
 // The tagger on your data, with the bundled biLM where it has ELMo.
-(import '../paper/tagger.jsonnet') { scale:: 'small' }
+import '../paper/tagger.jsonnet'

@@ -139,8 +139,8 @@ def require_tags(predictor: Predictor) -> None:
             raise InputError(
                 f"the predictor {name} needs parts of speech, for which spaCy's model "
                 f"{model} is not installed",
-                hint=f"python -m spacy download {model}; --use-dataset-reader reads a "
-                "file with parts of speech",
+                hint=f"python -m spacy download {model}; `evaluate` reads a file with "
+                "parts of speech",
             )
 
 

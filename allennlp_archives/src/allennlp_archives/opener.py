@@ -121,20 +121,19 @@ class SplittingClassifier(TextClassifierPredictor):
 
 
 def predictor(
-    archive: Archive, name: str | None, *, allow_downloads: bool, reads_text: bool
+    archive: Archive, name: str | None, *, allow_downloads: bool
 ) -> Predictor:
     """
     The archive's predictor of this registered name. Where spaCy's model is not
     installed and must not be downloaded, spaCy's rules split texts. Raises `InputError`
-    if it has to read texts, and needs the model for parts of speech.
+    if it needs the model for parts of speech.
     """
     with spacy_for(archive.config, allow_downloads=allow_downloads):
         made = Predictor.from_archive(archive, name)
         reader = made._dataset_reader
         if type(made) is TextClassifierPredictor and not _has_tokenizer(reader):
             return SplittingClassifier(made._model, reader)
-    if reads_text:
-        require_tags(made)
+    require_tags(made)
     return made
 
 

@@ -38,22 +38,18 @@ def write_predictions(
     output_file: str | None = None,
     *,
     batch_size: int = 1,
-    reads_instances: bool = False,
 ) -> None:
     """
-    Writes a JSON object for each line of JSON lines that is not blank, in order, or for
-    each instance of a file for the dataset reader: to a file, else to stdout.
+    Writes a JSON object for each line of JSON lines that is not blank, in order, to a
+    file, else to stdout.
 
     That of an invalid line is `{"line": 17, "error": "..."}`. Lines are read and
     predictions written as they come; the output file appears when it is complete.
 
     Raises `InputError` at the end, if a line was invalid; earlier, if the output cannot
-    be written or the dataset reader fails; the output file is then unchanged.
+    be written, which is then unchanged.
     """
-    if reads_instances:
-        lines = _of_instances(predictor, file, batch_size)
-    else:
-        lines = _of_lines(predictor, file, batch_size)
+    lines = _predicted(predictor, file, batch_size)
     errors = 0
     with ExitStack() as opened:
         output = sys.stdout
@@ -71,20 +67,7 @@ def write_predictions(
         raise InputError(f"{errors} of the lines could not be used, see the output")
 
 
-def _of_instances(predictor: Predictor, file: str, batch_size: int) -> Iterator[Line]:
-    reader = predictor._dataset_reader
-    number = 0
-    for batch in lazy_groups_of(reader.read(file), batch_size):
-        if len(batch) == 1:
-            outputs = [predictor.predict_instance(batch[0])]
-        else:
-            outputs = predictor.predict_batch_instance(batch)
-        for output in outputs:
-            number += 1
-            yield Line(number, prediction=predictor.dump_line(output))
-
-
-def _of_lines(predictor: Predictor, file: str, batch_size: int) -> Iterator[Line]:
+def _predicted(predictor: Predictor, file: str, batch_size: int) -> Iterator[Line]:
     for batch in lazy_groups_of(_read(predictor, file), batch_size):
         _predict(predictor, [line for line in batch if line.error is None])
         yield from batch

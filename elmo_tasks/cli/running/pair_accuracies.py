@@ -4,7 +4,6 @@ import argparse
 from contextlib import ExitStack
 from typing import Any
 
-from elmo_tasks.cli.running.documents import print_document
 from elmo_tasks.cli.running.perplexities import cell
 from elmo_tasks.cli.running.surprisal_tables import (
     Table,
@@ -50,15 +49,10 @@ def print_accuracies(args: argparse.Namespace) -> None:
             if table is not None:
                 table.write(_row(scored))
             bar.update()
-    rows = counts.accuracies()
-    if args.json:
-        size = len(trained.vocabulary)
-        print_document({"model": trained.source, "vocabulary": size, "groups": rows})
-        return
     words = f"{len(trained.vocabulary):,} words"
     print(f"weights of {trained.source}, {words}; guessing has {CHANCE:.0f} %")
     print(_HEADER)
-    for row in rows:
+    for row in counts.accuracies():
         print(_line(row))
 
 

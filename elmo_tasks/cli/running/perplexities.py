@@ -1,8 +1,6 @@
 """The lines in which `elmo-tasks bilm` prints perplexities."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
 from elmo_tasks.pretraining.export import TrainedModel
 from elmo_tasks.pretraining.scores.perplexity import PerplexityReport
@@ -29,24 +27,6 @@ def perplexity_line(name: str, found: PerplexityReport) -> str:
     perplexities = " ".join([f"{value:>9.3f}" for value in found[:4]])
     counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
     return f"{counts} {perplexities}  {cell(name)}"
-
-
-def perplexity_document(
-    trained: TrainedModel, reports: Sequence[tuple[str, PerplexityReport]]
-) -> dict[str, Any]:
-    """The same for `--json`, from what `perplexity` yields."""
-    files = []
-    for name, found in reports:
-        files.append({"file": name, **found._asdict()})
-    over_all = files[-1]
-    if len(files) > 1:
-        files.pop()  # it is that over all
-    return {
-        "model": trained.source,
-        "vocabulary": len(trained.vocabulary),
-        "files": files,
-        "all": {key: value for key, value in over_all.items() if key != "file"},
-    }
 
 
 def cell(text: str) -> str:

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from elmo_tasks.experiments.markdown import aligned
 from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
-from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow
-from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport
+from elmo_tasks.experiments.probes.wsd import WsdReport
 from elmo_tasks.experiments.published import published
 
 _PAPER = "paper*"
 TABLE_5_DATA = "Senseval-2 and -3, SemEval-2013 and -2015"
-TABLE_5_ROWS = {
+TABLE_6_DATA = "Penn Treebank, WSJ"
+PAPER_ROWS = {
     "first sense": "WordNet 1st Sense Baseline",
     "biLM 1": "biLM, First Layer",
     "biLM 2": "biLM, Second Layer",
@@ -20,40 +22,9 @@ TABLE_5_ROWS = {
 }
 """The paper's rows of the first sense and of a source's layers."""
 
-TABLE_6_DATA = "Penn Treebank, WSJ"
-TABLE_6_ROWS = {
-    "biLM 1": "biLM, First Layer",
-    "biLM 2": "biLM, Second Layer",
-    "CoVe 1": "CoVe, First Layer",
-    "CoVe 2": "CoVe, Second Layer",
-}
-"""The paper's rows of a source's layers."""
-
-_COVE_ROWS = ("CoVe 1", "CoVe 2")
-_COVE_NEEDED = "CoVe: needs its two files: --model GLOVE.txt+WEIGHTS.pth"
-
-
-def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
-    """
-    Aligned columns, the first to the left, numbers with one decimal; `-` for None.
-    """
-    cells = [[_cell(value) for value in header]]
-    for row in rows:
-        cells.append([_cell(value) for value in row])
-    widths = [0] * len(header)
-    for texts in cells:
-        for column, text in enumerate(texts):
-            widths[column] = max(widths[column], len(text))
-    lines = []
-    for first, *others in cells:
-        aligned = [first.ljust(widths[0])]
-        for text, width in zip(others, widths[1:], strict=True):
-            aligned.append(text.rjust(width))
-        lines.append("  ".join(aligned).rstrip())
-    return "\n".join(lines)
-
 
 def _cell(value: Any) -> str:
+    """Numbers have one decimal; None is `-`."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -61,6 +32,14 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
+
+
+def _table(*rows: Sequence[Any]) -> str:
+    """Aligned columns, of which the first row is the header."""
+    cells = []
+    for row in rows:
+        cells.append([_cell(value) for value in row])
+    return "\n".join(aligned(cells))
 
 
 def wsd_table(report: WsdReport) -> str:
@@ -72,46 +51,23 @@ def wsd_table(report: WsdReport) -> str:
     for row in report.rows:
         scores = [score.f1 for score in row.scores.values()]
         over_all = row.scores[last]
-        paper = _published("Table 5", TABLE_5_ROWS, row.name, "F1")
+        paper = _published("Table 5", row.name, "F1")
         rows.append([row.name] + scores + [over_all.precision, over_all.recall, paper])
-    for name in _not_run(report.rows):
-        paper = _published("Table 5", TABLE_5_ROWS, name, "F1")
-        rows.append([name] + [None] * (len(sets) + 2) + [paper])
     lines = [
-        table(["F1"] + sets + ["P", "R", _PAPER], rows),
-        f"P and R: {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
+        _table(["F1"] + sets + ["P", "R", _PAPER], *rows),
+        f"P and R: {last}. *over {TABLE_5_DATA}, with the released biLM: other data",
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
-    if _not_run(report.rows):
-        lines.append(_COVE_NEEDED)
     return "\n".join(lines + _discordant(report.discordant))
 
 
-def _published(
-    table: str, paper_rows: dict[str, str], row: str, column: str
-) -> float | None:
+def _published(table: str, row: str, column: str) -> float | None:
     """The paper's score of a row of ours; `None` if the paper has no such row."""
-    if row not in paper_rows:
+    if row not in PAPER_ROWS:
         return None
-    score: float = published(table)[paper_rows[row]][column]
+    score: float = published(table)[PAPER_ROWS[row]][column]
     return score
-
-
-def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
-    """A note for tables with biLM rows: the paper used the released biLM."""
-    for row in rows:
-        if row.name.startswith("biLM"):
-            return ", with the released biLM"
-    return ""
-
-
-def _not_run(rows: Sequence[WsdRow] | Sequence[PosRow]) -> Sequence[str]:
-    """The paper's rows of CoVe, if the table has the layers of another source."""
-    for row in rows:
-        if row.name.startswith("CoVe"):
-            return ()
-    return _COVE_ROWS
 
 
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
@@ -129,19 +85,14 @@ def pos_table(report: PosReport) -> str:
     seen = report.test_tokens - unseen
     rows: list[list[Any]] = [["tokens", report.test_tokens, seen, unseen, "", ""]]
     for row in report.rows:
-        paper = _published("Table 6", TABLE_6_ROWS, row.name, "accuracy")
+        paper = _published("Table 6", row.name, "accuracy")
         scores = [row.accuracy, row.seen, row.unseen]
         rows.append([row.name] + scores + [paper, _steps(row.steps)])
-    for name in _not_run(report.rows):
-        paper = _published("Table 6", TABLE_6_ROWS, name, "accuracy")
-        rows.append([name, None, None, None, paper, None])
     lines = [
-        table(header, rows),
-        f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
+        _table(header, *rows),
+        f"*on {TABLE_6_DATA}, with the released biLM: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
-    if _not_run(report.rows):
-        lines.append(_COVE_NEEDED)
     return "\n".join(lines + _discordant(report.discordant))
 
 

@@ -140,8 +140,7 @@ def require_text_model(folder: Path) -> None:
 def one_error(folder: Path, doing: str, seen: str = "") -> Iterator[None]:
     """
     Inside, errors of transformers are an `InputError` about the folder, which it may
-    have `seen` at another path. What is out of memory stays as it is: callers say of
-    which batch.
+    have `seen` at another path. What is out of memory stays as it is.
     """
     try:
         yield

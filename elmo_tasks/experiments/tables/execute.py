@@ -106,7 +106,6 @@ def _train(
         model,
         recover=resume,
         packages=plan.get("packages", []),
-        scale=plan.get("scale"),
         report=report,
     )
     metrics = json.loads((model / METRICS).read_text("utf-8"))

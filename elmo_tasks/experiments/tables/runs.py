@@ -46,7 +46,6 @@ class Run:
     plan: dict[str, Any] = field(repr=False)
     home: Path
     packages: tuple[str, ...] = ()
-    scale: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -76,7 +75,6 @@ class Run:
             "seed": self.seed,
             "split": self.row.split,
             "packages": self.packages,
-            "scale": self.scale,
         }
         with exclusive(self.folder):
             if not run_dir.is_finished(self.folder):  # by another call
@@ -151,7 +149,6 @@ class Planner:
             self._plan(row, seed),
             self.home,
             self._packages,
-            self.table.scale,
         )
 
     def is_missing(self, row: Row) -> bool:
@@ -163,12 +160,11 @@ class Planner:
         """What a row changes in its base config, a line for each key."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
-    def check(self, rows: Iterable[Row], *, elsewhere: bool = False) -> None:
+    def check(self, rows: Iterable[Row]) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
         `InputError` for an invalid one, and for a metric that its evaluation does not
-        have. `elsewhere`: files and GPUs that this machine lacks may be where the runs
-        are executed.
+        have.
         """
         metrics: dict[str, Collection[str]] = {}
         for row in rows:
@@ -176,7 +172,7 @@ class Planner:
             digest = digest_of(config)
             problems: list[str] = []
             if digest not in metrics:
-                found = check(config, elsewhere=elsewhere)
+                found = check(config)
                 problems = found.problems
                 metrics[digest] = found.metrics
             problems += _unknown_metric(row, config, metrics[digest])

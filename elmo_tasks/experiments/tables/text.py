@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from statistics import mean, stdev
 
+from elmo_tasks.experiments.markdown import aligned
 from elmo_tasks.experiments.tables.results import Gain, Record, Summary
 from elmo_tasks.experiments.tables.table import PASSES, Row
 from elmo_tasks.tasks.metrics import Metric
@@ -23,7 +24,7 @@ def results(summary: Summary) -> str:
     lines = [f"# {summary.table.title}", ""]
     if summary.table.about:
         lines += [summary.table.about, ""]
-    lines += _aligned([["", ""] + summary.columns] + body(summary))
+    lines += aligned([["", ""] + summary.columns] + body(summary))
     lines += ["", LEGEND, ""]
     lines += [f"- {remark}" for remark in remarks(summary)]
     return "\n".join(lines).rstrip()
@@ -118,23 +119,6 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """A Markdown table, with columns of one width; the first row is the header."""
-    cells = []
-    for row in rows:
-        cells.append([text.replace("|", "\\|") for text in row])
-    widths = []
-    for column in zip(*cells, strict=True):
-        widths.append(max(map(len, column)))
-    lines = []
-    for row in cells:
-        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
-        lines.append(f"| {' | '.join(padded)} |")
-    rule = ["-" * max(width, 3) for width in widths]
-    lines.insert(1, f"| {' | '.join(rule)} |")
-    return lines
 
 
 def remarks(summary: Summary) -> list[str]:

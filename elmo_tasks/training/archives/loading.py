@@ -22,7 +22,6 @@ from allennlp.models.archival import Archive
 from elmo_tasks.elmo.allocation import parameters_of_at_most
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.tensor_files import load_tensors
-from elmo_tasks.formats.unpacking import require_regular
 from elmo_tasks.system.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.opener import opener_of, registered_opener
@@ -61,7 +60,6 @@ def load_archive(
     *,
     cuda_device: int = -1,
     overrides: str = "",
-    weights_file: str | None = None,
     allow_downloads: bool = False,
 ) -> Archive:
     """
@@ -70,8 +68,6 @@ def load_archive(
     `allow_downloads` alone; what was fetched before is used. Raises `InputError` if the
     archive is damaged or unsafe, needs a download, or the overrides do not fit.
     """
-    if weights_file:
-        require_regular(weights_file)
     with (
         unpacked(file) as folder,
         explained(file),
@@ -79,7 +75,7 @@ def load_archive(
         _no_standard_input(),
         spacy_downloads(allowed=allow_downloads),
     ):
-        weights = Path(weights_file or archival.get_weights_path(folder))
+        weights = Path(archival.get_weights_path(folder))
         config = Params.from_file(folder / CONFIG, overrides)
         require_registered(config, file)
         opener = opener_of(config)
@@ -178,19 +174,17 @@ def require_registered(config: Params, file: str | Path) -> None:
     for key, kind in PARTS.items():
         part = config.get(key)
         name = part.get("type") if isinstance(part, Params) else None
-        if isinstance(name, str) and name not in kind.list_available():
-            if (
-                "." in name
-            ):  # of the user's overrides, or refused when it is constructed
-                continue
+        if not isinstance(name, str) or "." in name:  # refused when it is constructed
+            continue
+        if name not in kind.list_available():
             problem = f"{key}.type: {name!r} is not registered"
             hint = "--include-package registers classes of other packages"
             if name.startswith("elmo_tasks"):
                 hint = "import elmo_tasks.plugin first; it registers this package's"
             elif registered_opener() is None:
-                problem = f"the archive was trained with other classes: {problem}"
-                opener = "install a package that opens such archives (the documentation names one)"
-                hint = f"{opener}; {hint}"
+                hint += (
+                    "; the documentation names a package that opens AllenNLP's archives"
+                )
             raise InputError(problem, file=file, hint=hint)
 
 

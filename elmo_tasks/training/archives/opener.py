@@ -45,11 +45,10 @@ class Opener(Protocol):
         name: str | None,
         *,
         allow_downloads: bool,
-        reads_text: bool,
     ) -> Predictor:
         """
-        The archive's predictor of this registered name. Raises `InputError` if it has to
-        read raw text and cannot.
+        The archive's predictor of this registered name. Raises `InputError` if it
+        cannot read raw text.
         """
 
     def page(self, predictor: str) -> dict[str, Any] | None:

@@ -21,20 +21,17 @@ def predictor_of(
     name: str | None = None,
     *,
     allow_downloads: bool = False,
-    reads_text: bool = True,
 ) -> Predictor:
     """
     The archive's default predictor, or the one of this registered name. Raises
-    `InputError` if it has to read raw text and lacks what it needs for that.
+    `InputError` if it lacks what it needs to read raw text.
     """
     name = name or default_predictor(archive)
     opener = opener_of(archive.config)
     with spacy_downloads(allowed=allow_downloads):
         if opener is None:
             return Predictor.from_archive(archive, name)
-        return opener.predictor(
-            archive, name, allow_downloads=allow_downloads, reads_text=reads_text
-        )
+        return opener.predictor(archive, name, allow_downloads=allow_downloads)
 
 
 def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:

@@ -111,12 +111,9 @@ class CheckedTrainModel(VerifiedTrainModel):
         return super().from_params(params, *arguments, **extras)
 
 
-def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
-    """What a config trains on, and the scale of one of ours."""
-    training = f"training on {config.get('train_data_path')}"
-    if scale is None:
-        return training
-    return f"scale {scale}: {training}"
+def describe(config: Mapping[str, Any]) -> str:
+    """What a config trains on."""
+    return f"training on {config.get('train_data_path')}"
 
 
 def is_bundled(config: Mapping[str, Any]) -> bool:

@@ -4,11 +4,8 @@ What a training reports, a line for each epoch, and what it writes to `out.log`.
 
 import logging
 import os
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +28,8 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     """
     AllenNLP prints all that it logs. Here `report` gets what this package logs, a line
     at a time; `out.log` still gets everything, and the traceback of an error.
-    AllenNLP's own handlers, which a training makes, are limited to warnings. At
-    the end everything is as before.
+    AllenNLP's own handlers, which a training makes, are limited to warnings, and
+    removed at the end.
     """
     file = _LogFile(folder / LOG)
     file.setFormatter(logging.Formatter(FORMAT))
@@ -114,49 +111,29 @@ class _Reporter(logging.Handler):
 @contextmanager
 def _restored(file: logging.Handler) -> Iterator[None]:
     """
-    Undoes at the end what a training sets for the whole process: levels and handlers of
-    loggers, AllenNLP's variable, and its hook for uncaught errors. Closes `file` and
-    the handlers that were added.
+    Closes and removes at the end the handlers that were added to loggers, and `file`.
+    The others have their levels again.
     """
     loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
     loggers.append(allennlp_progress)
-    before = [(one, one.level, one.handlers[:]) for one in loggers]
-    levels = []
-    for one in loggers:
-        levels += [(handler, handler.level) for handler in one.handlers]
-    variable = os.environ.get(LEVEL_VARIABLE)
-    hook = sys.excepthook
+    before = [(one, one.handlers[:]) for one in loggers]
+    levels = [(handler, handler.level) for handler in logging.getLogger().handlers]
     try:
         yield
     finally:
-        for one, level, found in before:
+        for one, found in before:
             for handler in set(one.handlers) - set(found):
                 handler.close()
             one.handlers[:] = found
-            one.setLevel(level)
         for handler, level in levels:
             handler.setLevel(level)
         file.close()
-        sys.excepthook = hook
-        if variable is None:
-            os.environ.pop(LEVEL_VARIABLE, None)
-        else:
-            os.environ[LEVEL_VARIABLE] = variable
 
 
 class EpochLines(TrainerCallback):
     """
-    Logs loss, score, best score and time left after each epoch, and the best epoch at
-    the end.
+    Logs loss, score and best score after each epoch, and the best epoch at the end.
     """
-
-    _began = 0.0
-    _epochs = 0
-
-    @overrides
-    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        self._began = time.perf_counter()
-        self._epochs = 0
 
     @overrides
     def on_epoch(
@@ -169,9 +146,6 @@ class EpochLines(TrainerCallback):
     ) -> None:
         if not is_primary or "training_loss" not in metrics:
             return
-        self._epochs += 1
-        seconds = (time.perf_counter() - self._began) / self._epochs
-        left = (trainer._num_epochs - epoch - 1) * seconds
         shown = [
             f"epoch {epoch + 1} of {trainer._num_epochs}",
             f"loss {metrics['training_loss']:.4g}",
@@ -179,8 +153,7 @@ class EpochLines(TrainerCallback):
         for name, value in _scores(trainer, metrics, "validation_"):
             best = metrics.get(f"best_validation_{name}", value)
             shown.append(f"{name} {value:.4g} (best {best:.4g})")
-        line = ", ".join(shown)
-        logger.info("%s, at most %s left", line, timedelta(seconds=round(left)))
+        logger.info(", ".join(shown))
 
     @overrides
     def on_end(
