@@ -276,16 +276,6 @@ def test_front_page_and_footer(latest: Path) -> None:
         assert text in (latest / name / "index.html").read_text("utf-8")
 
 
-def test_front_page_has_the_numbers_of_results() -> None:
-    front = (ROOT / "docs/index.md").read_text("utf-8")
-    results = (ROOT / "docs/RESULTS.md").read_text("utf-8")
-    row = re.compile(r"^\| ([\w-]+) \| ([\d.]+ ± [\d.]+) \| ([\d.]+ ± [\d.]+) \|", re.M)
-    found = row.findall(front)
-    assert len(found) == 6
-    section = re.split("^## ", results[results.index("## Table 1") :], flags=re.M)[1]
-    assert found == row.findall(section)
-
-
 def test_the_api_page_has_the_ranges_of_numbers_alone(latest: Path) -> None:
     """A choice of names, or a number, has none."""
     page = (latest / "api/vectors/index.html").read_text("utf-8")
