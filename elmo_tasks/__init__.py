@@ -27,11 +27,13 @@ from elmo_tasks.system.version import __version__
 if TYPE_CHECKING:
     from elmo_tasks.elmo.sentence_embedder import Elmo
     from elmo_tasks.errors import InputError
+    from elmo_tasks.integrations.allennlp import ElmoEmbedder
     from elmo_tasks.integrations.trained import load
     from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 
 __all__ = [
     "Elmo",
+    "ElmoEmbedder",
     "InputError",
     "WordSurprisal",
     "__version__",
@@ -40,6 +42,7 @@ __all__ = [
 
 _MODULES = {
     "Elmo": "elmo_tasks.elmo.sentence_embedder",
+    "ElmoEmbedder": "elmo_tasks.integrations.allennlp",
     "InputError": "elmo_tasks.errors",
     "WordSurprisal": "elmo_tasks.pretraining.scores.surprisal",
     "load": "elmo_tasks.integrations.trained",

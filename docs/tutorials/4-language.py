@@ -16,7 +16,7 @@
 #
 # In this tutorial you train a biLM on raw text in a language for which no model exists, measure it, and use its
 # vectors. It takes ten minutes; the code runs in one. With more text and more hours, the same commands give a useful
-# model ([LANGUAGES](../PRETRAIN.md#your-language)).
+# model ([PRETRAIN](../PRETRAIN.md#your-language)).
 #
 # Open this notebook in [Colab](https://colab.research.google.com/github/elmo-tasks/elmo-tasks/blob/gh-pages/latest/tutorials/4-language.ipynb)
 # or in [Binder](https://mybinder.org/v2/gh/elmo-tasks/elmo-tasks/main?urlpath=lab%2Ftree%2Fdocs%2Ftutorials%2F4-language.py).
@@ -182,7 +182,7 @@ for layer in range(3):
 # %% [markdown]
 # The first word matters more, as it must if the model is to choose the ending. A static vector would not change at
 # all. To use the vectors in a tagger, set `"model.elmo.model": "my_bilm"`, as for an English model
-# ([LANGUAGES](../PRETRAIN.md#your-language) has results for Latin and Telugu).
+# ([PRETRAIN](../PRETRAIN.md#your-language) has results for Latin and Telugu).
 #
 # ## Exercises
 #

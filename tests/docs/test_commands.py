@@ -30,9 +30,9 @@ NAME = re.compile(r"`\"?(\w+)\"?`|\b(\w+)\+*:")
 OPTION = re.compile(r"`(?:[^`\n]*\s)?(--[a-z][\w-]*)[^`\n]*`")
 
 OF_OTHERS = {
-    *("--extra-index-url", "--torch-backend", "--no-dev", "--logdir", "--extend-vocab"),
+    *("--extra-index-url", "--torch-backend", "--logdir", "--extend-vocab"),
     *("--forget-sentences", "--use-sentence-keys", "--vocab-path"),
-    *("--elmo", "--bfloat16"),
+    "--bfloat16",
 }
 """Options of pip, uv, TensorBoard, AllenNLP, allennlp's `elmo` and benchmarks."""
 

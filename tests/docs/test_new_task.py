@@ -67,7 +67,7 @@ def test_a_new_task(checkout: Path) -> None:
     record = checkout / "elmo_tasks/tasks/topics/__init__.py"
     fill_in(record, 'title="topics"', 'title="Topics"')
     demo = "| `demo` |"
-    row = "| `topics` |  | topics | 0 | 0 |  |\n"
+    row = "| `topics` |  | topics | 0 | 0 |\n"
     fill_in(checkout / "docs/TABLES.md", demo, row + demo)
     run("\n".join([*commands, "python -m docs.generate"]), checkout)
     assert "| Topics " in (checkout / "out/topics_table/table.md").read_text()

@@ -1,9 +1,10 @@
 """
 What one may do with the package: terms for each file of the wheel and each text of the
-bundled biLM, and how to cite it.
+bundled biLM, how to cite it, and its address.
 """
 
 import re
+import subprocess
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,12 @@ NOTICE = (ROOT / "NOTICE").read_text("utf-8")
 CARD = (FIXTURES / "bilm" / "README.md").read_text("utf-8")
 TRAINED = ("fixtures/bilm/", "fixtures/miniworld/vectors/")
 """Folders of files that were trained on text of others."""
+
+ADDRESS = (
+    r"(hub[a-z]*[.]com|/gh|/github)/[[:alnum:]-]+/elmo[-_]tasks"
+    r"|[[:alnum:]-]+[.]github[.]io/elmo"
+)
+"""Of this project, on GitHub or a site that reads from there."""
 
 BIBTEX = re.compile(r"```bibtex\n(.*?)```", re.DOTALL)
 
@@ -95,9 +102,7 @@ def test_card_of_the_bilm_promises_no_free_licence() -> None:
 
 def test_citation() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert isinstance(cited["date-released"], date)
-    assert cited["repository-code"] == project["urls"]["Source"]
     assert cited["version"] == elmo_tasks.__version__
     (bibtex,) = BIBTEX.findall((ROOT / "docs" / "licence.md").read_text("utf-8"))
     for text in (
@@ -107,3 +112,11 @@ def test_citation() -> None:
         f'year = "{cited["date-released"].year}"',
     ):
         assert text in bibtex
+
+
+def test_each_address_of_this_project_is_its_homepage() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    command = ["git", "grep", "-ohE", ADDRESS]
+    found = subprocess.check_output(command, cwd=ROOT, text=True)
+    owners = {one.split("/")[-2].removesuffix(".github.io") for one in found.split()}
+    assert owners == {project["urls"]["Homepage"].split("/")[-2]}

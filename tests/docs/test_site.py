@@ -201,16 +201,6 @@ def test_front_page_and_footer(latest: Path) -> None:
         assert text in (latest / name / "index.html").read_text("utf-8")
 
 
-def test_front_page_has_the_numbers_of_results() -> None:
-    front = (ROOT / "docs/index.md").read_text("utf-8")
-    results = (ROOT / "docs/RESULTS.md").read_text("utf-8")
-    row = re.compile(r"^\| ([\w-]+) \| ([\d.]+ ± [\d.]+) \| ([\d.]+ ± [\d.]+) \|", re.M)
-    found = row.findall(front)
-    assert len(found) == 6
-    section = re.split("^## ", results[results.index("## Table 1") :], flags=re.M)[1]
-    assert found == row.findall(section)
-
-
 def test_notebooks_have_outputs(latest: Path) -> None:
     for source in TUTORIALS["SOURCES"]:
         page = (latest / "tutorials" / source.stem / "index.html").read_text("utf-8")
