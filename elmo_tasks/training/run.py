@@ -101,11 +101,17 @@ def train(
             try:
                 _launch(training, config, group)
             except KeyboardInterrupt:
-                advice = "--recover resumes from its last checkpoint"
-                raise Interrupted(f"{advice}, if any") from None
+                raise Interrupted(what_recover_does(folder)) from None
             metric = config["trainer"].get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
+
+
+def what_recover_does(folder: Path) -> str:
+    """Of an interrupted training in this folder."""
+    if any(folder.glob("model_state_*.th")):
+        return "--recover resumes from its last checkpoint"
+    return "--recover begins again, since there is no checkpoint yet"
 
 
 def _logged_here(

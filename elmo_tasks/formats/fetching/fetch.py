@@ -150,7 +150,8 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
     if offline:
         raise NotAllowed(address)
     what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
-    raise InputError(f"cannot fetch {address}: it has no {what}")
+    problem = f"cannot fetch {address}: it has no {what}, or the hub cannot be reached"
+    raise InputError(problem)
 
 
 def fits_any(name: str, patterns: Sequence[str]) -> bool:
