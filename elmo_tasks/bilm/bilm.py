@@ -1,17 +1,19 @@
 """
 Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1
-and 3.4).
+and 3.4). A least-recently-used cache has the context-free vectors of words, so that
+running text costs only its new words.
 """
 
 import copy
 import logging
-from collections.abc import Iterator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional, Self
 
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.ancestry import Ancestry, read_ancestry
 from elmo_tasks.bilm.characters import (
     BEGIN_OF_SENTENCE,
     END_OF_SENTENCE,
@@ -20,14 +22,15 @@ from elmo_tasks.bilm.characters import (
     tokens_to_ids,
 )
 from elmo_tasks.bilm.lstm import LstmStack, State, run_stacks
-from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import can_pack, packable_layers
-from elmo_tasks.bilm.packed_sequence import Packing
-from elmo_tasks.bilm.precision import (
+from elmo_tasks.bilm.options import Ancestry, BiLMOptions, read_ancestry
+from elmo_tasks.bilm.packed_linear import (
     INFERENCE_PRECISIONS,
     announced_precision,
+    can_pack,
+    packable_layers,
     precision_on,
 )
+from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.safetensors_weights import load_tensors, save_tensors
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import (
@@ -37,11 +40,55 @@ from elmo_tasks.bilm.weights import (
     save_options,
     save_weights,
 )
-from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import named_format, weight_format
 from elmo_tasks.option_values import MantissaBits
 from elmo_tasks.settings import PathLike, checked
+
+CAPACITY = 32768  # words, 64 MB at the paper's size
+
+
+class WordVectorCache:
+    """
+    Least-recently-used cache: a word's character ids -> its vector. Safe to use from
+    several threads. A copy or a pickle is empty.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._vectors: OrderedDict[bytes, Tensor] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def __reduce__(self) -> Any:
+        return WordVectorCache, (self.capacity,)
+
+    def vectors(
+        self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """
+        `encode(character_ids)`, [N, P], for ids [N, C] on the CPU, where `encode` is
+        called only with the words that are not in the cache. There is at least one
+        word. A word's vector must not depend on the other words of a call.
+        """
+        keys = [row.tobytes() for row in character_ids.numpy()]
+        with self._lock:
+            found = {key: self._vectors[key] for key in keys if key in self._vectors}
+        missing = [index for index, key in enumerate(keys) if key not in found]
+        if missing:
+            encoded = encode(character_ids[missing])  # [n, P]
+            for index, vector in zip(missing, encoded, strict=True):
+                found[keys[index]] = vector.clone()
+        with self._lock:
+            self._vectors.update(found)
+            for key in keys:
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self.capacity:
+                self._vectors.popitem(last=False)
+        return torch.stack([found[key] for key in keys])
+
 
 logger = logging.getLogger(__name__)
 

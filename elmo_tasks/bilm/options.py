@@ -1,7 +1,11 @@
-"""The sizes of a biLM, as in `options.json`."""
+"""
+What `options.json` says of a biLM: its sizes, and which biLMs it was tuned from. Their
+texts and terms also hold for its weights, so each copy and each further tuning names
+them.
+"""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional
 
@@ -22,6 +26,7 @@ from elmo_tasks.settings import (
     Factor,
     Integer,
     Settings,
+    Text,
     Width,
     Wrong,
     WrongValues,
@@ -227,3 +232,55 @@ def _unknown(options: dict[str, Any]) -> list[Wrong]:
                 wanted = f"one of the keys {', '.join(sorted(names))}"
                 found.append(Wrong(f"{part}.{key}", wanted, key))
     return found
+
+
+TUNED_FROM = "tuned_from"
+"""The key in `options.json`, which other loaders ignore."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Ancestor(Settings):
+    """
+    A biLM from which another one was tuned, as far as its files say.
+
+    # Parameters
+
+    - `name`: what the training called it.
+    - `sha256`: of its weights.
+    - `text`: what it was trained on.
+    - `licence`: the terms of its use.
+    """
+
+    name: Text
+    sha256: Optional[Text] = None
+    text: Optional[Text] = None
+    licence: Optional[Text] = None
+
+
+Ancestry = tuple[Ancestor, ...]
+"""The biLM from which another one was tuned, then the one from which that was, ..."""
+
+
+def ancestry_to_json(ancestry: Ancestry) -> list[dict[str, str]]:
+    """A list with an object for each, of what is known."""
+    written = []
+    for ancestor in ancestry:
+        known = {key: value for key, value in asdict(ancestor).items() if value}
+        written.append(known)
+    return written
+
+
+def ancestry_of_json(values: Sequence[Any], file: Path) -> Ancestry:
+    """From that list. Raises `InputError`, which names the file, if it is another."""
+    try:
+        return tuple([Ancestor.of(one) for one in values])
+    except (InputError, TypeError, AttributeError) as error:
+        problem = "expected ancestors, each with a name"
+        raise InputError(f"{problem}: {error}", file=file) from None
+
+
+def read_ancestry(options_file: str | Path) -> Ancestry:
+    """That of a biLM with this valid `options.json`; empty without the key."""
+    found = read_json(options_file, "the biLM's options")
+    return ancestry_of_json(found.get(TUNED_FROM, []), Path(options_file))

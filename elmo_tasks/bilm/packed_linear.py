@@ -1,22 +1,330 @@
 """
-Matrix products with weights packed once (`packed_weight`), which saves time and memory
-on a CPU.
+Matrix products with weights packed once, which saves time and memory on a CPU: in the
+memory layouts in which its libraries compute, oneDNN's in float32, bfloat16 and 8 bits,
+and FBGEMM's in 8 bits. Also the data types of products, by the names that configs and
+options give them, and which of them this machine computes itself.
 """
 
-from collections.abc import Iterator, Mapping
+import logging
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.packed_weight import (
-    Linear,
-    PackedWeight,
-    pack_weight,
-    weight_class,
-)
+from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import InferencePrecision, Precision
+
+logger = logging.getLogger(__name__)
+
+_EMULATED = "emulated_"
+
+
+def _data_types(names: Any) -> dict[str, torch.dtype]:
+    """PyTorch's data types by their names, a `Literal`."""
+    found = {}
+    for name in get_args(names):
+        found[name] = getattr(torch, name.removeprefix(_EMULATED))
+    return found
+
+
+PRECISIONS = _data_types(Precision)
+INFERENCE_PRECISIONS = _data_types(InferencePrecision)
+
+
+def product_type(inputs: Tensor) -> torch.dtype:
+    """
+    The data type of matrix products with these inputs: the type of `torch.autocast` if
+    it is enabled, else the type of the inputs.
+    """
+    device = inputs.device.type
+    if torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return inputs.dtype
+
+
+def precision_on(device: torch.device, precision: str) -> str:
+    """
+    The precision in which a device computes what was asked for. `bfloat16` becomes
+    `float32` on a CPU that has no instructions for it, where it is several times
+    slower.
+    """
+    if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16():
+        return "float32"
+    return precision
+
+
+def announced_precision(device: torch.device, precision: str) -> str:
+    """
+    `precision_on`, for a computation. If the precision is not the one that was asked
+    for, a warning says so, once in a process; the check of a config, which makes a step
+    without messages, does not count.
+    """
+    found = precision_on(device, precision)
+    if found != precision and logger.isEnabledFor(logging.WARNING):
+        _warn()
+    return found
+
+
+def has_bfloat16() -> bool:
+    """
+    Whether this CPU multiplies in bfloat16 itself: with AVX512-BF16, AMX or
+    AVX-NE-CONVERT. False if an environment variable keeps torch's oneDNN from AVX-512.
+    True on processors that are not x86.
+    """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return True
+    if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    if not hasattr(torch.cpu, "get_capabilities"):  # an older torch
+        return False
+    return bool(torch.cpu.get_capabilities().get("avx_ne_convert"))
+
+
+@cache
+def _warn() -> None:
+    logger.warning(
+        "precision bfloat16 needs a CPU with AVX512-BF16, AVX-NE-CONVERT or AMX: this"
+        " one computes in float32, which is faster here and is not rounded"
+        " (emulated_bfloat16 insists)"
+    )
+
+
+Linear = Callable[[Tensor], Tensor]
+"""Inputs [..., K] -> outputs [..., M]."""
+
+
+_LARGEST = 127
+"""The largest absolute value of 8 bits with a sign."""
+
+_HALF = 64
+"""
+The same of the inputs of FBGEMM's products. AVX2 adds the products of two pairs in 16
+bits, which 8 bits of the inputs would not fit into. A power of two, by which everything
+is multiplied exactly.
+"""
+
+_ZERO = 128
+"""What stands for 0 in 8 bits without a sign, which oneDNN wants the inputs in."""
+
+_WIDEST = 2**16
+"""Numbers of a row in 8 bits whose sum of products fits into 32 bits."""
+
+_SMALLEST = 1e-30
+"""The largest absolute value of a row of zeros, which must not divide by 0."""
+
+
+class PackedWeight:
+    """
+    A constant weight matrix in the memory layout in which oneDNN computes.
+
+    Axes of the weight [M, ...] after the first are flattened to K; `dtype`, float32 or
+    bfloat16, is the data type of the packed values, of the products and of their
+    outputs.
+    """
+
+    def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self.output_dtype = dtype
+        self._shape = weight.shape
+        self._weight_dtype = weight.dtype
+        flat = weight.detach().flatten(1).to(dtype)  # [M, K]
+        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(flat)
+
+    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
+        """
+        `inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M];
+        without a gradient.
+        """
+        if bias is not None:
+            bias = bias.contiguous()  # oneDNN reads it as if it were
+        return torch.ops.mkldnn._linear_pointwise.default(
+            inputs.to(self.dtype), self._packed, bias, "none", [], ""
+        )
+
+    def linear(self, bias: Tensor | None) -> Linear:
+        """The function `inputs @ weight.T + bias` with a constant bias [M]."""
+        constant = None
+        if bias is not None:
+            constant = bias.detach().to(self.output_dtype)
+
+        def product(inputs: Tensor) -> Tensor:
+            return self(inputs, constant)
+
+        return product
+
+    def unpack(self) -> Tensor:
+        """
+        The weight with its original shape and data type; values packed in bfloat16 come
+        back rounded.
+        """
+        return self._packed.to_dense().to(self._weight_dtype).view(self._shape)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a constant
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pack_weight, (self.unpack(), self.dtype)
+
+
+class QuantizedWeight(PackedWeight):
+    """
+    A `PackedWeight` of 8-bit integers, for CPUs with AVX512-VNNI; `dtype` is int8, the
+    outputs are in float32.
+
+    Each row of the weight has a scale, its largest absolute value divided by 127, and
+    so has each row of the inputs, which are rounded at every call. The sums of
+    products are exact integers of 32 bits, so that the outputs for a row of inputs do
+    not depend on the other rows.
+    """
+
+    def __init__(self, weight: Tensor, dtype: torch.dtype = torch.int8) -> None:
+        self.dtype = dtype
+        self.output_dtype = torch.float32
+        self._shape = weight.shape
+        self._weight_dtype = weight.dtype
+        flat = weight.detach().flatten(1).float().contiguous()  # [M, K]
+        if flat.shape[1] > _WIDEST:
+            raise InputError(
+                f"precision int8: expected rows of at most {_WIDEST:,} numbers, got"
+                f" {flat.shape[1]:,}"
+            )
+        scales = flat.abs().amax(1).clamp(min=_SMALLEST) / _LARGEST  # [M]
+        # With 16 bits of the mantissa 127 times a scale is exact, so that weights that
+        # were unpacked get the same scales again.
+        self._scales = (scales.view(torch.int32) & -256).view(torch.float32)
+        values = (flat / self._scales[:, None]).round().to(torch.int8)
+        self._packed = self._pack(values)
+
+    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
+        """As that of `PackedWeight`; the outputs are in float32."""
+        inputs = inputs.float()
+        largest = inputs.abs().amax(-1, keepdim=True).clamp(min=_SMALLEST)  # [..., 1]
+        outputs = self._product(inputs, largest)  # [..., M]
+        if bias is not None:
+            outputs.add_(bias)
+        return outputs
+
+    def unpack(self) -> Tensor:
+        """The weight with its original shape and data type, rounded to 8 bits."""
+        unpacked = self._values() * self._scales[:, None]
+        return unpacked.to(self._weight_dtype).view(self._shape)
+
+    def _pack(self, values: Tensor) -> Any:
+        """Pack integers [M, K]."""
+        self._ones = torch.ones(len(values))
+        self._zeros = torch.zeros(len(values), dtype=torch.int32)
+        return torch.ops.onednn.qlinear_prepack.default(values, None)
+
+    def _values(self) -> Tensor:
+        """The packed integers [M, K]."""
+        return self._packed.to_dense().t().contiguous()
+
+    def _product(self, inputs: Tensor, largest: Tensor) -> Tensor:
+        """
+        Inputs [..., K] and the largest absolute value of each row [..., 1] -> `inputs @
+        weight.T` [..., M].
+        """
+        scaled = inputs * (_LARGEST / largest)
+        rounded = scaled.add_(_ZERO + 0.5).to(torch.uint8)  # which drops the fraction
+        # All scales are 1 here: oneDNN would multiply by others in another order where
+        # there is a single row.
+        outputs = torch.ops.onednn.qlinear_pointwise.default(
+            rounded,
+            1.0,
+            _ZERO,
+            self._packed,
+            self._ones,
+            self._zeros,
+            None,  # bias
+            1.0,  # scale and zero of the outputs
+            0,
+            torch.float32,
+            "none",
+            [],
+            "",
+        )
+        # oneDNN flattens the axes of empty inputs.
+        outputs = outputs.view(*inputs.shape[:-1], len(self._scales))
+        return outputs.mul_(self._scales).mul_(largest / _LARGEST)
+
+
+class FbgemmWeight(QuantizedWeight):
+    """
+    A `QuantizedWeight` for CPUs with AVX2. The inputs are rounded to 7 bits and a sign,
+    so that no sum of products is too large for AVX2's 16 bits.
+    """
+
+    def _pack(self, values: Tensor) -> Any:
+        zeros = torch.zeros(len(values), dtype=torch.int64)
+        with warnings.catch_warnings():
+            # torch deprecates quantized tensors; FBGEMM has no other way in.
+            warnings.simplefilter("ignore")
+            quantized = torch._make_per_channel_quantized_tensor(
+                values, self._scales, zeros, 0
+            )
+        return torch.ops.quantized.linear_prepack(quantized, None)
+
+    def _values(self) -> Tensor:
+        quantized, _ = torch.ops.quantized.linear_unpack(self._packed)
+        return quantized.int_repr()
+
+    def _product(self, inputs: Tensor, largest: Tensor) -> Tensor:
+        product = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+        scaled = torch.atleast_2d(inputs / largest)
+        outputs = product.default(scaled, 1 / _HALF, _HALF, self._packed)
+        return outputs.view(*inputs.shape[:-1], len(self._scales)).mul_(largest)
+
+
+def pack_weight(weight: Tensor, dtype: torch.dtype) -> PackedWeight:
+    """
+    A weight packed for products in `dtype`, one of `INFERENCE_PRECISIONS`. Raises
+    `RuntimeError` if this CPU has none.
+    """
+    found = weight_class(dtype)
+    if found is None:
+        raise RuntimeError(f"this CPU has no packed products in {dtype}")
+    return found(weight, dtype)
+
+
+def weight_class(dtype: torch.dtype) -> type[PackedWeight] | None:
+    """The class of the weights of products in `dtype` on this CPU, if it has them."""
+    for candidate in _candidates(dtype):
+        if _computes(candidate, dtype):  # type: ignore[arg-type]  # a class has a hash
+            return candidate
+    return None
+
+
+def _candidates(dtype: torch.dtype) -> list[type[PackedWeight]]:
+    """The fastest first."""
+    if dtype not in INFERENCE_PRECISIONS.values():
+        return []
+    if dtype != torch.int8:
+        return [PackedWeight]
+    found: list[type[PackedWeight]] = []
+    if torch.cpu._is_vnni_supported():
+        found.append(QuantizedWeight)
+    if "fbgemm" in torch.backends.quantized.supported_engines:
+        found.append(FbgemmWeight)
+    return found
+
+
+@cache
+def _computes(candidate: type[PackedWeight], dtype: torch.dtype) -> bool:
+    """
+    Try it once: the operators are not part of torch's public interface. oneDNN's sums
+    in 8 bits are wrong where `ONEDNN_MAX_CPU_ISA` keeps it from VNNI.
+    """
+    ones = torch.ones(16, 16)
+    try:
+        return torch.allclose(candidate(ones, dtype)(ones).float(), 16 * ones)
+    except (RuntimeError, AttributeError, TypeError):
+        return False
 
 
 def packed_linear(

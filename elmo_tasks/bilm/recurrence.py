@@ -13,8 +13,7 @@ from torch import Tensor
 
 from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.lstm_cell import step, step_back
-from elmo_tasks.bilm.packed_linear import packed_linear
-from elmo_tasks.bilm.packed_weight import Linear
+from elmo_tasks.bilm.packed_linear import Linear, packed_linear
 
 Clips = tuple[float | None, float | None]
 """The largest absolute value of a cell, and of an output; `None` for no clipping."""

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.ancestry import TUNED_FROM, Ancestry, ancestry_to_json
 from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.lstm import LstmStack
-from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.options import TUNED_FROM, Ancestry, BiLMOptions, ancestry_to_json
 from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import (
     CharacterConvolution,

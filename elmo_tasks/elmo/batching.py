@@ -4,15 +4,70 @@ Sentences of any number and length -> batches of windows -> their vectors.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
-from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.bilm.packed_sequence import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.system.terminal import terminal_bar
+
+_UNIT = {"unit": " tokens", "unit_scale": True}
+
+
+def progress_bar(total: int | None = None, *, visible: bool = True) -> tqdm:
+    """A bar of tokens, to be used in a `with`; `update(tokens)` moves it."""
+    return tqdm(total=total, disable=not visible, **_UNIT)
+
+
+def token_bar() -> tqdm:
+    """The same on a terminal alone, for commands."""
+    return terminal_bar(**_UNIT)
+
+
+class Window(NamedTuple):
+    """
+    The tokens `start` to `end` of a sentence, which are encoded together. The vectors
+    of `first` to `last` are taken from this window. `end` and `last` are not included.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def windows(length: int, *, limit: int, overlap: int) -> list[Window]:
+    """
+    Split a sentence of `length` tokens into windows of `limit` tokens. A sentence that
+    fits has one window, an empty sentence has none.
+
+    Neighbours share `overlap` tokens; the last two may share more, since the last
+    window ends with the sentence. Each takes its half of what they share: a token's
+    vector is from the window in which it has most context, not counting the ends of the
+    sentence.
+    """
+    if length == 0:
+        return []
+    if length <= limit:
+        return [Window(0, length, 0, length)]
+    last_start = length - limit
+    starts = list(range(0, last_start, limit - overlap))
+    starts.append(last_start)
+    parts = []
+    first = 0
+    for start, next_start in pairwise(starts):
+        end = start + limit
+        middle = (next_start + end + 1) // 2
+        parts.append(Window(start, end, first, middle))
+        first = middle
+    parts.append(Window(last_start, length, first, length))
+    return parts
+
 
 _BLOCK_BATCHES = 4
 """Full batches of a block of sentences."""

@@ -10,9 +10,9 @@ from typing import Any, Self, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.ancestry import Ancestry
 from elmo_tasks.bilm.bilm import BiLM, LayerOutput, States
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.bilm.options import Ancestry
 from elmo_tasks.elmo.allocation import not_counted
 from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.models.files import ModelFiles, files_of

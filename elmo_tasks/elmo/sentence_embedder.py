@@ -16,18 +16,16 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import checked_ids
-from elmo_tasks.elmo.batching import arrays_of, named, stream_of_arrays
+from elmo_tasks.elmo.batching import arrays_of, named, progress_bar, stream_of_arrays
 from elmo_tasks.elmo.devices import AUTO, opened_device
-from elmo_tasks.elmo.layer_choice import LayerChoice, LayerChoices
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.elmo.models.files import is_remote
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
-from elmo_tasks.elmo.progress import progress_bar
 from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
 from elmo_tasks.elmo.sources.types import BILM, FILE_KEYS, SourceSettings
-from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.elmo.vector_model import LayerChoice, LayerChoices, VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.vectors.provenance import provenance
 from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress

@@ -10,8 +10,8 @@ from sentence_transformers.base.modules import InputModule
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from elmo_tasks.elmo.layer_choice import LayerChoice
 from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.elmo.vector_model import LayerChoice
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import Tokenizer
 

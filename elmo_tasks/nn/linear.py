@@ -1,6 +1,6 @@
 """
 Linear layers that oneDNN computes on a CPU, with their gradients: in float32, torch's
-own product takes twice as long on AMD's processors.
+own product takes twice as long on AMD's processors. Losses and decoding need float32.
 """
 
 from typing import Any
@@ -9,8 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.packed_linear import can_pack
-from elmo_tasks.bilm.precision import product_type
+from elmo_tasks.bilm.packed_linear import can_pack, product_type
+
+
+def at_least_float32(tensor: Tensor) -> Tensor:
+    """The tensor in float32 if its type is float16 or bfloat16, else unchanged."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
 
 FEWEST = 10_000_000
 """

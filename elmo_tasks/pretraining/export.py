@@ -17,9 +17,8 @@ import h5py
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.ancestry import Ancestor, Ancestry
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.options import Ancestor, Ancestry, BiLMOptions
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import NO_CARD, CardSettings, write_card
 from elmo_tasks.elmo.models.files import (

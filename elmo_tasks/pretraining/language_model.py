@@ -12,7 +12,7 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import run_stacks
-from elmo_tasks.bilm.precision import (
+from elmo_tasks.bilm.packed_linear import (
     PRECISIONS,
     announced_precision,
     product_type,

@@ -13,7 +13,7 @@ from allennlp.data.fields import LabelField, MetadataField, TextField
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.tasks.inputs import Input, Output, SentenceInput, read_input
 from elmo_tasks.tasks.reader import LanguageReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of

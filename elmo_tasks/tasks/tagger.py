@@ -10,7 +10,7 @@ from allennlp.nn.util import get_text_field_mask
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.nn.linear import at_least_float32
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.task_model import TaskModel

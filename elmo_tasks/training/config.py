@@ -1,5 +1,6 @@
 """
-Finding and reading a config, its overrides, and the differences between two configs.
+Finding and reading a config, its overrides and its `seed`, which stands for AllenNLP's
+three keys, and the differences between two configs.
 Only `read_config` needs AllenNLP.
 """
 
@@ -21,10 +22,12 @@ from elmo_tasks.resources import (
     data_root,
     scale_folder,
 )
+from elmo_tasks.settings import Seed, require_none, wrong_values
 from elmo_tasks.training.nested import below, mapped, write_out_types
 
 if TYPE_CHECKING:
     from allennlp.common import Params
+
 
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 """Of bytes that are not Unicode, which Jsonnet does not take."""
@@ -169,3 +172,32 @@ def _values(path: str, config: Any) -> Iterator[tuple[str, str]]:
         return
     for key, value in config.items():
         yield from _values(below(path, key), value)
+
+
+SEED = "seed"
+SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
+"""AllenNLP's keys for Python, NumPy and PyTorch."""
+
+
+def spread_seed(params: "Params") -> None:
+    """
+    Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it
+    is invalid.
+    """
+    seed = params.pop(SEED, None)
+    if seed is not None:
+        given = [key for key in SEEDS if key in params]
+        if given:
+            problem = f"seed sets {', '.join(SEEDS)}, but the config also has {', '.join(given)}"
+            raise InputError(problem, hint="remove one of them")
+        _require_valid(SEED, seed)
+        params.params.update(dict.fromkeys(SEEDS, seed))
+    for key in SEEDS:
+        value = params.get(key)
+        if value is not None:
+            _require_valid(key, value)
+
+
+def _require_valid(key: str, seed: Any) -> None:
+    """Raises `InputError` for a seed that NumPy does not take."""
+    require_none(wrong_values(key, Seed, seed))

@@ -15,7 +15,6 @@ from allennlp.common.util import find_open_port
 from allennlp.models.archival import verify_include_in_archive
 
 from elmo_tasks.errors import InputError, Interrupted
-from elmo_tasks.formats.tar import without_owner
 from elmo_tasks.system.files import LOCK, atomic_write, exclusive
 from elmo_tasks.system.processes import keep_freed_memory
 from elmo_tasks.system.run_names import (
@@ -31,6 +30,7 @@ from elmo_tasks.system.run_names import (
 from elmo_tasks.training.archives.contents import archived_config
 from elmo_tasks.training.archives.tuned_model import write_own_config
 from elmo_tasks.training.checks.training import describe, require_sound
+from elmo_tasks.training.config import spread_seed
 from elmo_tasks.training.folder import (
     make_vocabulary,
     prepare,
@@ -38,12 +38,10 @@ from elmo_tasks.training.folder import (
     require_usable,
     vocabulary_files,
 )
-from elmo_tasks.training.launch import Launch, Training, run, run_as
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.reports.curves import draw_curves
 from elmo_tasks.training.reports.logs import logged
-from elmo_tasks.training.seeds import spread_seed
-from elmo_tasks.training.torchrun import Torchrun
+from elmo_tasks.training.torchrun import Launch, Torchrun, Training, run, run_as
 
 logger = logging.getLogger(__name__)
 
@@ -175,3 +173,13 @@ def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
         for path, name in members:
             file.add(path, arcname=name, filter=without_owner)
     return archive
+
+
+def without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """
+    A member to be written, without the name and number of the user and the group; a
+    filter of `TarFile.add`.
+    """
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.tasks.inputs import read_input
 from elmo_tasks.tasks.task import Example, Task

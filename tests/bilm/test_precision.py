@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm import BiLM, batch_to_ids, precision
+from elmo_tasks.bilm import BiLM, batch_to_ids, packed_linear
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm
 from elmo_tasks.pretraining.export import load_trained, packed
@@ -76,7 +76,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, *, has_bfloat16: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def new_warning() -> None:
-    precision._warn.cache_clear()
+    packed_linear._warn.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,9 @@ def test_a_cpu_that_would_emulate_bfloat16(
 @pytest.mark.slow
 def test_a_processor_with_avx2_alone() -> None:
     """Which these variables make of another one."""
-    code = "from elmo_tasks.bilm.precision import has_bfloat16; print(has_bfloat16())"
+    code = (
+        "from elmo_tasks.bilm.packed_linear import has_bfloat16; print(has_bfloat16())"
+    )
     only = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
     found = subprocess.run(
         [sys.executable, "-c", code], env=only, capture_output=True, text=True

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_weight import (
+from elmo_tasks.bilm.packed_linear import (
     FbgemmWeight,
     QuantizedWeight,
     weight_class,

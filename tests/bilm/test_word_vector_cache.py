@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_weight import Linear
+from elmo_tasks.bilm.packed_linear import Linear
 from elmo_tasks.bilm.token_encoder import PROJECTED_AT_ONCE, PackableLinear
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 

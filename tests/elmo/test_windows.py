@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.elmo.batching import Sentence, blocks
-from elmo_tasks.elmo.windows import Window, windows
+from elmo_tasks.elmo.batching import Sentence, Window, blocks, windows
 from elmo_tasks.option_values import BatchSizes
 
 VECTORS = Path(__file__).resolve().parents[2] / "docs" / "VECTORS.md"

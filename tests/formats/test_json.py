@@ -7,8 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.json_files import read_json
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json, read_json
 from elmo_tasks.settings import validated
 from elmo_tasks.tasks.inputs import Words
 from tests.system import require_path

@@ -22,7 +22,7 @@ from elmo_tasks.formats.annotation.columns import read_columns
 from elmo_tasks.formats.annotation.ontonotes import read_documents
 from elmo_tasks.formats.annotation.tagged import read_tagged
 from elmo_tasks.formats.annotation.trees import read_trees
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.text.sentences import read_sentences

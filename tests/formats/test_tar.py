@@ -2,7 +2,7 @@
 
 import tarfile
 
-from elmo_tasks.formats.tar import without_owner
+from elmo_tasks.training.run import without_owner
 
 
 def test_owners_are_left_out() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from elmo_tasks.tasks.squad.tokenization import SquadTokenizer
+from elmo_tasks.tasks.squad.reader import SquadTokenizer
 
 TOKENIZER = SquadTokenizer()
 

@@ -8,8 +8,7 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.config import differences, read_config
-from elmo_tasks.training.seeds import spread_seed
+from elmo_tasks.training.config import differences, read_config, spread_seed
 
 
 @pytest.mark.parametrize(

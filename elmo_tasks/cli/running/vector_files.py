@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
-from elmo_tasks.elmo.progress import token_bar
+from elmo_tasks.elmo.batching import token_bar
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import check_output_path
 

@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
-from elmo_tasks.elmo.batching import Line, parsed
-from elmo_tasks.elmo.progress import token_bar
+from elmo_tasks.elmo.batching import Line, parsed, token_bar
 from elmo_tasks.elmo.vectors.static import frequent_words
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.vector_files import write_word_vectors

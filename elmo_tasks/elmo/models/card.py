@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from elmo_tasks.bilm.ancestry import Ancestor
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.options import Ancestor
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.lineage import OPEN, ancestor_of, said_of
 from elmo_tasks.formats.fetching.published import NO_RESTRICTIONS

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.bilm.ancestry import Ancestry
+from elmo_tasks.bilm.options import Ancestry
 from elmo_tasks.elmo.models.kinds import (
     address,
     config_in,

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from elmo_tasks.bilm.ancestry import Ancestor
+from elmo_tasks.bilm.options import Ancestor
 from elmo_tasks.elmo.models.files import ModelFiles, bundled
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.bilm.ancestry import ancestry_of_json, ancestry_to_json
+from elmo_tasks.bilm.options import ancestry_of_json, ancestry_to_json
 from elmo_tasks.elmo.models.files import (
     ModelFiles,
     bundled,

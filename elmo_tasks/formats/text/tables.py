@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from elmo_tasks.errors import InputError, needs, shown
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import open_binary, open_text
 from elmo_tasks.option_values import Quoting
 

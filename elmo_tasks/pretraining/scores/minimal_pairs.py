@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from elmo_tasks.elmo.sentences import word_list, words_of
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.raw_text import Split
 from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.option_values import PAIR_GROUP

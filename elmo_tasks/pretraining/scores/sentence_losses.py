@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from elmo_tasks.bilm.bilm import States
-from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.bilm.packed_sequence import batches_by_length
 from elmo_tasks.elmo.batching import Sentence, blocks
 from elmo_tasks.option_values import RESET, BatchSizes, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel

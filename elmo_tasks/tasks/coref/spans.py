@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.nn.initialization import glorot_uniform_
-from elmo_tasks.nn.linear import Linear, linear
-from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.nn.linear import Linear, at_least_float32, linear
 
 
 class FactorizedScorer(nn.Module):

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
-from elmo_tasks.nn.linear import Linear
-from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.nn.linear import Linear, at_least_float32
 from elmo_tasks.settings import Factor, Probability, Width, checked
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels

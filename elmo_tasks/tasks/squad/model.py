@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.nn.linear import at_least_float32
 from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.predictor import TokenizedText
 from elmo_tasks.tasks.squad.layers import (

@@ -12,7 +12,7 @@ from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_text import parse_json
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.settings import Text, validated
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator

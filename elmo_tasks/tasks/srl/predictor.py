@@ -7,7 +7,7 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.bilm.packed_sequence import batches_by_length
 from elmo_tasks.formats.annotation.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.srl.io import SrlInput, SrlOutput

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from elmo_tasks.formats.annotation.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
-from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.nn.linear import at_least_float32
 from elmo_tasks.settings import Probability, checked
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels

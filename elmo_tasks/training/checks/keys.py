@@ -23,9 +23,9 @@ from elmo_tasks.settings import (
     checked,
     wrong_values,
 )
+from elmo_tasks.training.config import SEED, SEEDS
 from elmo_tasks.training.inlined import Inlining, with_inlined
 from elmo_tasks.training.nested import below
-from elmo_tasks.training.seeds import SEED, SEEDS
 
 VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 

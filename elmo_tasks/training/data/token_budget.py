@@ -10,7 +10,7 @@ from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
 from overrides import overrides
 
-from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.bilm.packed_sequence import batches_by_length
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Size, checked
 
