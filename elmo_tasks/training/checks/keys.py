@@ -110,6 +110,11 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
         cls, method = Trainer.resolve_class_name(name)
         keys = parameters_of(cls, getattr(cls, method or "__init__"))
         yield from _unknown(cls.__name__, ["type", *keys], trainer, "trainer")
+        for key, parameter in keys.items():
+            value = trainer.get(key)
+            if value is not None and parameter.annotation in (int, float):
+                where = below("trainer", key)  # AllenNLP takes a flag for a number
+                yield from map(str, wrong_values(where, parameter.annotation, value))
 
 
 def _unknown(
