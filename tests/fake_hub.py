@@ -14,6 +14,14 @@ class FakeHub:
         self.cache = cache
         self.repositories: dict[str, dict[str, bytes]] = {}
 
+    def __call__(self) -> "FakeHub":
+        """As `HfApi` is constructed."""
+        return self
+
+    def model_info(self, name: str, *, revision: str | None, timeout: float) -> None:
+        if name not in self.repositories:
+            raise OSError(f"{name} did not answer within {timeout} s")
+
     def snapshot_download(
         self,
         name: str,
@@ -40,5 +48,6 @@ class FakeHub:
 def fake_hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     """A hub without repositories, which keeps downloads in a folder."""
     hub = FakeHub(cache)
+    monkeypatch.setattr("huggingface_hub.HfApi", hub)
     monkeypatch.setattr("huggingface_hub.snapshot_download", hub.snapshot_download)
     return hub

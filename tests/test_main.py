@@ -15,6 +15,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.logging import prepare_global_logging
 from allennlp.common.params import with_overrides
+from allennlp.common.tqdm import logger as allennlp_progress
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks.cli import main as __main__
@@ -166,20 +167,41 @@ def test_what_a_training_reports_and_logs(
     assert [line.rpartition(" - ")[2] for line in lines] == ["ours", "theirs"] * 2
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_training_takes_its_handlers_with_it(fails: bool, tmp_path: Path) -> None:
+def process_state() -> list[object]:
+    """What a training could leave changed for whatever runs next in its process."""
     root = logging.getLogger()
+    loggers = [
+        root,
+        allennlp_progress,
+        *map(logging.getLogger, ("allennlp", "elmo_tasks")),
+    ]
+    handlers = [handler for one in loggers for handler in one.handlers]
+    return [
+        *((one.level, list(one.handlers)) for one in loggers),
+        *(handler.level for handler in handlers),
+        (os.environ.get("ALLENNLP_LOG_LEVEL"), sys.excepthook),
+    ]
+
+
+@pytest.mark.parametrize("level", [None, "ERROR", "DEBUG"])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_training_leaves_the_logging_as_it_was(
+    fails: bool, level: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ALLENNLP_LOG_LEVEL", raising=False)
+    if level is not None:
+        monkeypatch.setenv("ALLENNLP_LOG_LEVEL", level)
     own = logging.NullHandler()
     own.setLevel(logging.DEBUG)
-    root.addHandler(own)
-    before = root.handlers[:]
+    logging.getLogger().addHandler(own)
+    before = process_state()
     with suppress(ZeroDivisionError), logged(tmp_path, print):
         prepare_global_logging(tmp_path)  # as AllenNLP's training
-        root.error("heard")
-        assert root.handlers != before
+        logging.getLogger().error("heard")
+        assert process_state() != before
         if fails:
             raise ZeroDivisionError
-    assert (root.handlers, own.level) == (before, logging.DEBUG)
+    assert process_state() == before
     text = (tmp_path / "out.log").read_text()
     assert "heard" in text and ("Traceback" in text) == fails
 

@@ -142,6 +142,18 @@ def test_rows_of_conllu(
             words(wide)
 
 
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_the_least_number_of_columns(least: int, write: Write) -> None:
+    file = write("\n" + "a " * least + "\n")
+    (found,) = read_columns(file, min_columns=least)
+    assert (len(found.columns), found.line) == (least, 2)
+    problem = f":2: expected at least {least + 1} columns, got {least}"
+    with pytest.raises(InputError, match=problem):
+        list(read_columns(file, min_columns=least + 1))
+    with pytest.raises(InputError, match=f"lines of {least} or more columns, got none"):
+        list(read_columns(write(" \n"), min_columns=least))
+
+
 @pytest.mark.parametrize(
     ("line", "fields"),
     [

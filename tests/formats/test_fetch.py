@@ -99,6 +99,15 @@ def test_a_file_of_the_hub(hub: FakeHub) -> None:
             local_path(bad)
 
 
+def test_a_hub_that_does_not_answer(hub: FakeHub) -> None:
+    """What was fetched before is used; another file is not said to be missing."""
+    before = hub_model("me/latin", ["*.txt"])
+    hub.repositories.clear()
+    assert hub_model("me/latin", ["*.txt"]) == before
+    with pytest.raises(InputError, match="me/latin: me/latin did not answer"):
+        hub_model("me/latin", ["*.json"])
+
+
 def test_a_model_of_the_hub(hub: FakeHub) -> None:
     patterns = ["*.json", "*.bin"]
     folder = hub_model("me/latin/", patterns)

@@ -62,7 +62,6 @@ def written(folder: Path, text: str) -> Path:
             "expected no document type definition",
         ),
         (HEAD + "loose\n<wf>a</wf>" + TAIL, 6, "around every word"),
-        (HEAD + "<wf>a</wf>\n<punc>,</punc>" + TAIL, 6, "around every word"),
         (
             HEAD + INSTANCE.replace("NOUN", "NN") + TAIL,
             5,

@@ -158,6 +158,17 @@ def test_the_configs_of_rows_are_constructed(tmp_path: Path) -> None:
         planned.check(planned.table.rows)
 
 
+def test_rows_whose_files_are_elsewhere_are_not_constructed(tmp_path: Path) -> None:
+    """Their runs may be executed on another machine."""
+    missing = {"train_data_path": "no/such/file", "trainer.cuda_device": 99}
+    planned = planner(tmp_path, [row("a", changes=missing)])
+    planned.check(planned.table.rows, elsewhere=True)
+    with pytest.raises(
+        InputError, match="row a: train_data_path: no.such.file: no such file"
+    ):
+        planned.check(planned.table.rows)
+
+
 def test_each_seed_draws_its_own_share(tmp_path: Path) -> None:
     share = {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1}
     planned = planner(tmp_path, [row("all"), row("some", changes=share)])

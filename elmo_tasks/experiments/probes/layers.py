@@ -27,7 +27,9 @@ option.
 """
 
 MAX_SENTENCE = 5_000
-"""Words of a window; longer sentences are read in several."""
+"""
+Longer sentences are rejected: a file without line ends is not a list of sentences.
+"""
 
 
 class Block(NamedTuple):
@@ -66,11 +68,19 @@ def blocks(
     sentences: Iterable[Sequence[str]], *, tokens: int = BLOCK_TOKENS
 ) -> Iterator[list[Sequence[str]]]:
     """
-    Consecutive sentences in lists of `tokens` tokens or slightly more.
+    Consecutive sentences in lists of `tokens` tokens or slightly more. Raises
+    `InputError` for a long sentence.
     """
     block: list[Sequence[str]] = []
     length = 0
     for words in sentences:
+        if len(words) > MAX_SENTENCE:
+            start = " ".join(words[:8])
+            raise InputError(
+                f"expected sentences of at most {MAX_SENTENCE:,} tokens, "
+                f"got one of {len(words):,}: {start} ...",
+                hint="write one sentence per line",
+            )
         block.append(words)
         length += len(words)
         if length >= tokens:

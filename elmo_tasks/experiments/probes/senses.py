@@ -24,8 +24,14 @@ The corpora's parts of speech by the number in a sense key; 5 are satellite adje
 """
 
 _SENSE_KEY = re.compile(r"([^\s%]+)%([1-5]):\d+:\d+:\S*:\S*")
-_WORDS = ("wf", "instance")
-"""The elements of a sentence."""
+_PARENTS = {
+    "corpus": "",
+    "text": "corpus",
+    "sentence": "text",
+    "wf": "sentence",
+    "instance": "sentence",
+}
+"""The parent of each element; that of the first one is the file."""
 
 
 class Target(NamedTuple):
@@ -69,7 +75,7 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
     The sentences of a corpus, read lazily: memory does not grow with the file.
 
     Raises `InputError` with the line, if the XML is malformed or has a document type
-    definition or words outside of `<wf>` and `<instance>`, if a target has no id, lemma, part of speech or
+    definition or an unexpected element, if a target has no id, lemma, part of speech or
     text, or if its id is not unique; if there is no sentence.
     """
     yield from not_empty(
@@ -95,6 +101,7 @@ class _CorpusParser:
     def __init__(self, file: str | Path) -> None:
         self._file = file
         self._parser: Any = XMLPullParser(["start", "end"])
+        self._open: list[Element] = []  # elements, from the outermost
         self._ids: set[str] = set()
         self._sentence = SenseSentence([], [])
 
@@ -115,20 +122,24 @@ class _CorpusParser:
     def _complete(self, line: int) -> Iterator[SenseSentence]:
         for event, element in self._parser.read_events():
             if event == "start":
-                if element.tag == "sentence":
-                    self._sentence = SenseSentence([], [])
-            elif element.tag in _WORDS:
+                parent = self._open[-1].tag if self._open else ""
+                _check_parent(element, parent, self._file, line)
+                self._open.append(element)
+                continue
+            self._open.pop()
+            if element.tag in ("wf", "instance"):
                 self._add_words(element, line)
             elif element.tag == "sentence":
-                self._require_words(element, line)
+                self._require_no_text(element, line)
                 yield self._sentence
-                element.clear()  # to free memory
+                self._sentence = SenseSentence([], [])
+                self._open[-1].clear()  # to free memory
 
     def _add_words(self, element: Element, line: int) -> None:
         """The words of an element, and the target if it is annotated."""
         words, targets = self._sentence
         start = len(words)
-        words += "".join(element.itertext()).split()
+        words += (element.text or "").split()
         if element.tag == "instance":
             targets.append(self._target(element, start, len(words), line))
 
@@ -151,16 +162,28 @@ class _CorpusParser:
         self._ids.add(name)
         return Target(name, lemma.lower(), pos, start, end, line)
 
-    def _require_words(self, sentence: Element, line: int) -> None:
-        """Raises `InputError` if a sentence has text in or between other elements."""
-        tags = [child.tag for child in sentence]
+    def _require_no_text(self, sentence: Element, line: int) -> None:
+        """Raises `InputError` if a sentence has text outside of its elements."""
         for text in [sentence.text] + [child.tail for child in sentence]:
-            if (text and text.strip()) or not set(tags) <= set(_WORDS):
+            if text and text.strip():
                 raise InputError(
                     "expected <wf> or <instance> around every word",
                     file=self._file,
                     line=line,
                 )
+
+
+def _check_parent(element: Element, parent: str, file: str | Path, line: int) -> None:
+    """Raises `InputError` if an element is in another one than it should be."""
+    if _PARENTS.get(element.tag) == parent:
+        return
+    children = [child for child, above in _PARENTS.items() if above == parent]
+    expected = ", ".join(children) or "no element"
+    raise InputError(
+        f"expected {expected} in {parent or 'the file'}, got <{element.tag}>",
+        file=file,
+        line=line,
+    )
 
 
 def read_keys(file: str | Path) -> dict[str, tuple[str, ...]]:

@@ -63,7 +63,7 @@ class Session:
         report(
             f"{self.table.title}, scale {self.table.scale}: {len(self._all)} runs, {done} finished"
         )
-        self.check()
+        self.check(elsewhere=True)
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
 
@@ -78,9 +78,9 @@ class Session:
             )
             self.write()
 
-    def check(self) -> None:
+    def check(self, *, elsewhere: bool = False) -> None:
         """See `Planner.check`: the configs of the rows that are left."""
-        self.planner.check([run.row for run in self.left])
+        self.planner.check([run.row for run in self.left], elsewhere=elsewhere)
 
     def write(self) -> Summary:
         """

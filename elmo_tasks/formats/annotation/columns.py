@@ -59,17 +59,6 @@ def read_columns(
     one between tabs, a sentence is too long, or there is none, or the rows of CoNLL-U
     are no words.
     """
-    for sentence in read_rows(
-        path, min_columns=min_columns, corpus_hint=corpus_hint, comments=comments
-    ):
-        _require_words(sentence, path)
-        yield sentence
-
-
-def read_rows(
-    path: str | Path, *, min_columns: int, corpus_hint: str | None, comments: bool
-) -> Iterator[ColumnSentence]:
-    """As `read_columns`, also of CoNLL-U's rows that are no words."""
     rows: list[list[str]] = []
     start = first = width = 0
     word = ""  # of the first line
@@ -97,7 +86,9 @@ def read_rows(
                 )
         elif rows:
             columns = tuple(zip(*rows, strict=True))
-            yield ColumnSentence(columns, start)
+            sentence = ColumnSentence(columns, start)
+            _require_words(sentence, path)
+            yield sentence
             rows = []
     if not start:
         raise InputError(

@@ -1,13 +1,15 @@
 """Sentences with a tag for each word, in CoNLL-U."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.annotation.columns import NO_WORD, read_rows
+from elmo_tasks.formats.annotation.columns import NO_WORD
+from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.settings import require_none, wrong_values
 
 CORPUS_HINT = (
@@ -45,43 +47,53 @@ class TaggedSentence(NamedTuple):
 def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
     The sentences of a CoNLL-U file, read lazily. Of the ten columns, only FORM and the
-    tag are read. Multiword tokens, empty nodes and comments (lines before a sentence that
-    begin with `#`) are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
+    tag are read. Multiword tokens, empty nodes and comments (lines that begin with `#`)
+    are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
 
     Raises `InputError` with the line if it has another format or a word has no tag, and
     without a line if there is no sentence.
     """
     require_none(wrong_values("tag", Tag, tag))
-    for rows in read_rows(
-        file, min_columns=_COLUMNS, corpus_hint=CORPUS_HINT, comments=True
-    ):
-        if len(rows.columns) != _COLUMNS:
-            problem = f"expected {_COLUMNS} columns, got {len(rows.columns)}"
-            raise InputError(problem, file=file, line=rows.line)
-        sentence = TaggedSentence([], [], 0)
-        for line, columns in enumerate(zip(*rows.columns, strict=True), rows.line):
-            words = sentence.words
-            index, word = columns[_ID], columns[_FORM]
-            if NO_WORD.fullmatch(index):
-                continue
-            if index != str(len(words) + 1):
-                problem = f"expected ID {len(words) + 1}, got {index!r}"
-                raise InputError(problem, file=file, line=line)
-            found = _tag(columns, tag)
-            # The lemma of an underscore is one.
-            is_none = found == _NONE and (word, tag) != (_NONE, "lemma")
-            if not found or (is_none and tag in _TAG_COLUMNS):
-                problem = f"expected a word and its {tag}, got {word!r} and {found!r}"
-                raise InputError(problem, file=file, line=line)
-            if not words:
-                sentence = sentence._replace(line=line)
-            words.append(word)
-            sentence.tags.append(found)
-        if sentence.words:
-            yield sentence
+    yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
 
 
-def _tag(columns: tuple[str, ...], tag: str) -> str:
+def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
+    sentence = TaggedSentence([], [], 0)
+    for number, line in chain(open_text(file, corpus_hint=CORPUS_HINT), [(0, "")]):
+        columns = [column.strip(" ") for column in line.split("\t")]
+        if line.startswith("#") and len(columns) != _COLUMNS:
+            continue
+        words = sentence.words
+        if not line.strip(" \t"):
+            if words:
+                yield sentence
+            sentence = TaggedSentence([], [], 0)
+            continue
+        if len(columns) != _COLUMNS:
+            problem = (
+                f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
+            )
+            raise InputError(problem, file=file, line=number)
+        index, word = columns[_ID], columns[_FORM]
+        if NO_WORD.fullmatch(index):
+            continue
+        if index != str(len(words) + 1):
+            problem = f"expected ID {len(words) + 1}, got {index!r}"
+            raise InputError(problem, file=file, line=number)
+        found = _tag(columns, tag)
+        is_missing = found == _NONE and tag in _TAG_COLUMNS
+        if word == _NONE and tag == "lemma":  # the lemma of an underscore
+            is_missing = False
+        if not word or not found or is_missing:
+            problem = f"expected a word and its {tag}, got {word!r} and {found!r}"
+            raise InputError(problem, file=file, line=number)
+        if not words:
+            sentence = sentence._replace(line=number)
+        words.append(word)
+        sentence.tags.append(found)
+
+
+def _tag(columns: list[str], tag: str) -> str:
     if tag in _TAG_COLUMNS:
         return columns[_TAG_COLUMNS[tag]]
     wanted = tag.removeprefix(_FEATURE)

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
@@ -31,6 +32,7 @@ from elmo_tasks.system.files import file_sha256
 HUB = "hf://"
 _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
 _HUB_FILE = re.compile(rf"({HUB}[^/]+/[^/@]+(?:@[^/]+)?)/([^/].*)")
+_SECONDS_TO_ANSWER = 10.0  # of the hub
 _SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _LOGIN = re.compile(r"\w+://[^/?#]*@")
 _KEY = re.compile(
@@ -128,30 +130,38 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
     reached, or with `offline`, those that were downloaded before. Raises `InputError`
     if there is no such model.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
 
     name, _, revision = address.removeprefix(HUB).removesuffix("/").partition("@")
+    at: dict[str, Any] = {"revision": revision or None}
+    failure: InputError = NotAllowed(address)
+    if not offline:
+        try:
+            HfApi().model_info(name, timeout=_SECONDS_TO_ANSWER, **at)
+        except Exception as error:  # the hub's errors have many types
+            failure = _not_fetched(address, error)
+            offline = True
     try:
         found = snapshot_download(
-            name,
-            revision=revision or None,
-            allow_patterns=list(patterns),
-            local_files_only=offline,
+            name, allow_patterns=list(patterns), local_files_only=offline, **at
         )
-    except Exception as error:  # the hub's errors have many types
+    except Exception as error:
         if offline:
-            raise NotAllowed(address) from None
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(f"cannot fetch {address}: {reason}") from None
+            raise failure from None
+        raise _not_fetched(address, error) from None
     folder = Path(found)
     for path in folder.rglob("*"):
         if fits_any(path.relative_to(folder).as_posix(), patterns):
             return folder
     if offline:
-        raise NotAllowed(address)
+        raise failure
     what = f"file {patterns[0]}" if len(patterns) == 1 else "files of a model"
-    problem = f"cannot fetch {address}: it has no {what}, or the hub cannot be reached"
-    raise InputError(problem)
+    raise InputError(f"cannot fetch {address}: it has no {what}")
+
+
+def _not_fetched(address: str, error: Exception) -> InputError:
+    reason = " ".join(str(error).split())[:300]
+    return InputError(f"cannot fetch {address}: {reason}")
 
 
 def fits_any(name: str, patterns: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ What a training reports, a line for each epoch, and what it writes to `out.log`.
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,8 +29,8 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     """
     AllenNLP prints all that it logs. Here `report` gets what this package logs, a line
     at a time; `out.log` still gets everything, and the traceback of an error.
-    AllenNLP's own handlers, which a training makes, are limited to warnings, and
-    removed at the end.
+    AllenNLP's own handlers, which a training makes, are limited to warnings. At
+    the end everything is as before.
     """
     file = _LogFile(folder / LOG)
     file.setFormatter(logging.Formatter(FORMAT))
@@ -111,23 +112,34 @@ class _Reporter(logging.Handler):
 @contextmanager
 def _restored(file: logging.Handler) -> Iterator[None]:
     """
-    Closes and removes at the end the handlers that were added to loggers, and `file`.
-    The others have their levels again.
+    Undoes at the end what a training sets for the whole process: levels and handlers of
+    loggers, AllenNLP's variable, and its hook for uncaught errors. Closes `file` and
+    the handlers that were added.
     """
     loggers = [logging.getLogger(name) for name in (None, "allennlp", "elmo_tasks")]
     loggers.append(allennlp_progress)
-    before = [(one, one.handlers[:]) for one in loggers]
-    levels = [(handler, handler.level) for handler in logging.getLogger().handlers]
+    before = [(one, one.level, one.handlers[:]) for one in loggers]
+    levels = []
+    for one in loggers:
+        levels += [(handler, handler.level) for handler in one.handlers]
+    variable = os.environ.get(LEVEL_VARIABLE)
+    hook = sys.excepthook
     try:
         yield
     finally:
-        for one, found in before:
+        for one, level, found in before:
             for handler in set(one.handlers) - set(found):
                 handler.close()
             one.handlers[:] = found
+            one.setLevel(level)
         for handler, level in levels:
             handler.setLevel(level)
         file.close()
+        sys.excepthook = hook
+        if variable is None:
+            os.environ.pop(LEVEL_VARIABLE, None)
+        else:
+            os.environ[LEVEL_VARIABLE] = variable
 
 
 class EpochLines(TrainerCallback):

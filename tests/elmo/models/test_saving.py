@@ -1,5 +1,6 @@
 """Models that are saved: formats, cards, and what must not be replaced."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,17 @@ def test_a_card(elmo: Elmo, tmp_path: Path) -> None:
         'Elmo.from_pretrained("hf://OWNER/NAME")  # or the path of this folder',
     ):
         assert part in body, part
+
+
+def test_a_name_does_not_break_the_card(tmp_path: Path) -> None:
+    (tmp_path / "bilm").mkdir()
+    write_bilm(tmp_path / "bilm")
+    file = tmp_path / "bilm/options.json"
+    tuned = {"tuned_from": [{"name": "x | y\n\n# z"}]}
+    file.write_text(json.dumps(json.loads(file.read_text()) | tuned))
+    elmo = Elmo.from_pretrained(tmp_path / "bilm", device="cpu")
+    elmo.save_pretrained(tmp_path / "out")
+    assert "| x \\| y # z |" in card(tmp_path / "out")[1]
 
 
 def test_which_card_is_written(elmo: Elmo, tmp_path: Path) -> None:
