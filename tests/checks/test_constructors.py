@@ -15,6 +15,8 @@ from pydantic.fields import FieldInfo
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Settings, annotations, wrong_values
+from elmo_tasks.tasks.metrics import metric_of
+from elmo_tasks.training.checks.part import constructing
 from tests.package import Constructor, registered
 
 CONSTRUCTORS = sorted(registered(), key=lambda one: (one.base.__name__, one.name))
@@ -137,3 +139,18 @@ def test_arguments_that_do_not_go_together(case: Together) -> None:
     arguments = {**filled(one.call, ""), **case.arguments}
     with pytest.raises(InputError, match=rf"{case.key}: expected .*, got"):
         one.call(**arguments)
+
+
+def test_an_error_in_the_data_needs_no_key() -> None:
+    with pytest.raises(InputError) as raised, constructing("dataset_reader", data="a"):
+        raise InputError("expected two columns", file="a", line=3)
+    assert str(raised.value) == "a:3: expected two columns"
+    with pytest.raises(InputError) as raised, constructing("dataset_reader", data="a"):
+        raise InputError("expected a vector", file="b", line=3)
+    assert str(raised.value) == "dataset_reader: b:3: expected a vector"
+
+
+@pytest.mark.parametrize("name", ["loss", "perplexity", "perplexity_before"])
+def test_scores_of_which_less_is_better(name: str) -> None:
+    assert not metric_of(name).higher_is_better
+    assert metric_of("accuracy").higher_is_better

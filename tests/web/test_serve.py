@@ -205,3 +205,5 @@ def test_two_archives_of_one_name() -> None:
         InputError, match="a different name for each archive, got 'sst' twice"
     ):
         elmo_tasks("serve", "--port", 0, SST, SST)
+    with pytest.raises(InputError, match="without braces for the model, got 'a{b'"):
+        elmo_tasks("serve", "--port", 0, f"a{{b={SST}")
