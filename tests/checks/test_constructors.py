@@ -112,9 +112,8 @@ NOT_TOGETHER = [
     Together("DatasetReader", "elmo_tasks_tagger", {"comments": True}, "tag"),
     Together("Vocabulary", "elmo_tasks_words", {}, "files"),
     Together("Vocabulary", "elmo_tasks_words", {"files": "x", "file": "x"}, "files"),
-    Together("Vocabulary", "elmo_tasks_words", {"files": "x", "size": 3, "min_count": 3}, "min_count"),
-    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "size": 3}, "size"),
-    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "min_count": 3}, "min_count"),
+    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "size": 3}, "file"),
+    Together("Vocabulary", "elmo_tasks_words", {"file": "x", "min_count": 3}, "file"),
     Together("DataLoader", "elmo_tasks_lm", {"max_tokens": 3}, "max_tokens"),
     Together("DataLoader", "elmo_tasks_lm", {"shuffle": False, "steps_per_epoch": 3}, "steps_per_epoch"),
 ]  # fmt: skip
