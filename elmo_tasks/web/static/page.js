@@ -344,7 +344,7 @@ function scoresOf(models) {
 async function showExamples() {
   const names = chosenNames();
   const { examples } = VIEWS[view];
-  const withGold = haveLabels() && examples.some((one) => one.gold);
+  const withGold = examples.some((one) => one.gold);
   const heads = withGold ? names : names.length > 1 ? ["Differences"] : [];
   const rows = examples.map((example) => {
     const button = h("button", { type: "button", dir: "auto", "aria-pressed": false,
