@@ -99,7 +99,7 @@ def test_training(root: Path, tmp_path: Path) -> None:
     resumed = [*arguments, "--recover"]
     assert stopped_by(signal.SIGKILL, resumed, folder=tmp_path) == -signal.SIGKILL
     assert len(temporary(tmp_path)) == 1
-    assert status_of(fork(lambda: main([*arguments, "--force"]))) == 0
+    assert status_of(fork(lambda: main(resumed))) == 0
     assert temporary(tmp_path) == []
 
 
