@@ -23,14 +23,13 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.bilm.lstm import LstmStack, State, run_stacks
 from elmo_tasks.bilm.options import Ancestry, BiLMOptions, read_ancestry
-from elmo_tasks.bilm.packed_linear import (
+from elmo_tasks.bilm.packed_linear import can_pack, packable_layers
+from elmo_tasks.bilm.packed_sequence import Packing
+from elmo_tasks.bilm.precision import (
     INFERENCE_PRECISIONS,
     announced_precision,
-    can_pack,
-    packable_layers,
     precision_on,
 )
-from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.safetensors_weights import load_tensors, save_tensors
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import (

@@ -14,12 +14,8 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.bilm.packed_linear import (
-    QuantizedWeight,
-    can_pack,
-    has_bfloat16,
-    weight_class,
-)
+from elmo_tasks.bilm.packed_linear import QuantizedWeight, can_pack, weight_class
+from elmo_tasks.bilm.precision import has_bfloat16
 from elmo_tasks.errors import InputError, shown
 
 AUTO = "auto"

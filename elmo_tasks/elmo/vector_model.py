@@ -1,4 +1,7 @@
-"""Sentences -> vectors: all layers of a frozen source, one of them, or their mix, and which of these a caller gets."""
+"""
+Sentences -> vectors: all layers of a frozen source, one of them, or their mix, and
+which of these a caller gets.
+"""
 
 import json
 import os

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.packed_linear import can_pack, product_type
+from elmo_tasks.bilm.packed_linear import can_pack
+from elmo_tasks.bilm.precision import product_type
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:

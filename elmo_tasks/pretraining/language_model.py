@@ -12,11 +12,7 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import run_stacks
-from elmo_tasks.bilm.packed_linear import (
-    PRECISIONS,
-    announced_precision,
-    product_type,
-)
+from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, product_type
 from elmo_tasks.option_values import Precision
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch

@@ -6,7 +6,8 @@ packed weights are skipped where they cannot be.
 import pytest
 import torch
 
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, can_pack, packed_linear
+from elmo_tasks.bilm.packed_linear import can_pack, packed_linear
+from elmo_tasks.bilm.precision import INFERENCE_PRECISIONS
 
 CPU = torch.device("cpu")
 HAS_ONEDNN = torch.backends.mkldnn.is_available()

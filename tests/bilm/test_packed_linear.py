@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_linear import PRECISIONS, PackedWeight, can_pack
+from elmo_tasks.bilm.packed_linear import PackedWeight, can_pack
+from elmo_tasks.bilm.precision import PRECISIONS
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 CPU = torch.device("cpu")

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm import BiLM, batch_to_ids, packed_linear
+from elmo_tasks.bilm import BiLM, batch_to_ids, precision
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm
 from elmo_tasks.pretraining.export import load_trained, packed
@@ -76,7 +76,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, *, has_bfloat16: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def new_warning() -> None:
-    packed_linear._warn.cache_clear()
+    precision._warn.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_linear import (
-    FbgemmWeight,
-    QuantizedWeight,
-    weight_class,
-)
+from elmo_tasks.bilm.packed_linear import FbgemmWeight, QuantizedWeight, weight_class
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
 from tests.elmo.samples import SENTENCES, options, write_bilm

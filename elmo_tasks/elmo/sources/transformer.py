@@ -17,8 +17,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
-from elmo_tasks.bilm.packed_linear import PRECISIONS, announced_precision, precision_on
 from elmo_tasks.bilm.packed_sequence import batches_by_length
+from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, precision_on
 from elmo_tasks.elmo.sources.transformer_files import (
     hidden_states,
     load,

@@ -12,12 +12,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.derivatives import first_derivative_only
-from elmo_tasks.bilm.packed_linear import (
-    PRECISIONS,
-    announced_precision,
-    packed_linear,
-    product_type,
-)
+from elmo_tasks.bilm.packed_linear import packed_linear
+from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, product_type
 from elmo_tasks.nn.encoders.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.encoders.highway_cell import step, step_back
 from elmo_tasks.nn.linear import at_least_float32, summed_products

@@ -11,7 +11,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.bilm.packed_linear import product_type
+from elmo_tasks.bilm.precision import product_type
 from elmo_tasks.nn.encoders.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.linear import Linear

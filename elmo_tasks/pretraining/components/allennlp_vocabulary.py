@@ -60,8 +60,8 @@ class LmVocabulary(Vocabulary):
         """
         found = []
         if (files is None) == (file is None):
-            wanted = "file, or files with size or min_count"
-            found.append(Wrong("files", wanted, files))
+            expected = "file, or files with size or min_count"
+            found.append(Wrong("files", expected, files))
         if file is not None and (size or min_count):
             found.append(Wrong("file", "null with size or min_count", file))
         require_none(found)
