@@ -112,9 +112,7 @@ def test_a_cpu_that_would_emulate_bfloat16(
 @pytest.mark.slow
 def test_a_processor_with_avx2_alone() -> None:
     """Which these variables make of another one."""
-    code = (
-        "from elmo_tasks.bilm.packed_linear import has_bfloat16; print(has_bfloat16())"
-    )
+    code = "from elmo_tasks.bilm.precision import has_bfloat16; print(has_bfloat16())"
     only = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
     found = subprocess.run(
         [sys.executable, "-c", code], env=only, capture_output=True, text=True
