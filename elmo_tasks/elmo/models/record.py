@@ -194,4 +194,5 @@ def require_recorded(
 
 def _hint(where: str) -> str:
     """What to do where a model is not found."""
-    return f"""restore it, or pass where it is now: -o '{{"{where}model": "PATH"}}'"""
+    change = f'{{"{where}model": "PATH"}}'
+    return f"restore it, or pass where it is now: -o '{change}' (Python: overrides=)"
