@@ -46,7 +46,7 @@ def _mark(text: str) -> str:
 
 
 def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
-    """The options of `open_trained` and `open_split`."""
+    """The options of `open_surprisal`."""
     add = parser.add_argument
     add("--model", type=location, metavar="MODEL", help=model_help)
     add("--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP)

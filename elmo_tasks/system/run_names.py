@@ -134,8 +134,8 @@ MODEL = "model"
 
 EPOCH_METRICS = re.compile(r"metrics_epoch_(?P<epoch>\d+)\.json")
 """
-The metrics of an epoch, counted from 0. AllenNLP writes them, and `training/trainer.py`
-completes them.
+The metrics of an epoch, counted from 0. AllenNLP writes them, and
+`training/resume/run_state.py` completes them.
 """
 
 

@@ -55,7 +55,8 @@ def prepare(folder: Path, params: Params, *, recover: bool) -> None:
         with atomic_write(folder / CONFIG) as aside:
             Params(given).to_file(str(aside))
     if not (folder / META).exists():
-        Meta.new().to_file(folder / META)
+        with atomic_write(folder / META) as aside:
+            Meta.new().to_file(aside)
     if not has_checkpoint(folder):
         record_inputs(folder, given)
 

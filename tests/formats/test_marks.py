@@ -34,6 +34,9 @@ def test_the_marks_of_windows_in_a_text_read_as_latin1() -> None:
 def test_a_tokenizer_reads_marks_that_the_vocabulary_has() -> None:
     marks = Marks(["``", "''", "`", "'s", "-", "."])
     assert marks.plain_text("“it’s” – x") == "“it's” - x"
+    folding = Folding(marks)
+    folding(folding.plain_text("“it’s” – x").split())
+    assert folding.found == dict.fromkeys("“’”–", 1)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4))

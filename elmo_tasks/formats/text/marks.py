@@ -94,8 +94,10 @@ class Folding:
 
     def plain_text(self, text: str) -> str:
         """As `Marks.plain_text`."""
-        self.found.update(self.marks.in_text(text))
-        return self.marks.plain_text(text)
+        plain = self.marks.plain_text(text)
+        marks = Counter(self.marks.in_text(text))
+        self.found += marks - Counter(self.marks.in_text(plain))
+        return plain
 
     @contextmanager
     def reading(self) -> Iterator[None]:
