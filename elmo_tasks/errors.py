@@ -3,7 +3,9 @@
 import difflib
 import errno
 import logging
+import os
 import re
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,6 +138,32 @@ def one_line(error: BaseException) -> str | None:
     if line is None:
         line = _training_line(error)
     return line
+
+
+_OTHERS = (str(Path(__file__).resolve().parent), str(Path(os.__file__).parent))
+"""The folders of this package and of Python's own modules."""
+
+
+def in_one_line(error: Exception) -> str:
+    """What an error says; one that is not meant to be read says where it was raised."""
+    line = one_line(error)
+    if line is None:
+        line = f"{type(error).__name__}: {str(error).strip()}".removesuffix(": ")
+        line = " ".join(line.split()) + own_place(error)
+    return line
+
+
+def own_place(error: BaseException) -> str:
+    """
+    The innermost line of the user's own code that an error has passed through; empty if
+    there is none.
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        is_installed = "site-packages" in frame.filename
+        is_file = os.path.isfile(frame.filename)
+        if is_file and not is_installed and not frame.filename.startswith(_OTHERS):
+            return f" ({frame.filename}:{frame.lineno})"
+    return ""
 
 
 def _is_of(error: BaseException, name: str) -> bool:

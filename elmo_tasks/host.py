@@ -98,7 +98,13 @@ def register_classes(packages: Sequence[str] = ()) -> None:
     importlib.import_module("elmo_tasks.plugin")
     _import_plugins()
     for package in packages:
-        import_module_and_submodules(package)
+        try:
+            import_module_and_submodules(package)
+        except ModuleNotFoundError as error:
+            if not f"{package}.".startswith(f"{error.name}."):
+                raise
+            hint = "start in the folder that has it, or set PYTHONPATH"
+            raise InputError(f"--include-package: no {package}", hint=hint) from None
 
 
 def import_submodules(package: str, exclude: Container[str] = ()) -> None:

@@ -146,6 +146,25 @@ def test_error_of_the_user_is_one_line(
         __main__.main(arguments)
 
 
+@pytest.mark.parametrize(
+    ("package", "problem"),
+    [
+        ("nowhere.at_all", "error: --include-package: no nowhere.at_all (start in"),
+        ("own", "error: ImportError: cannot import name 'Old' from 'allennlp.data' ("),
+    ],
+)
+def test_errors_of_own_packages(
+    package: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line, with that of the user's own code."""
+    (tmp_path / "own.py").write_text("\nfrom allennlp.data import Old\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "ner", "--include-package", package])
+    assert str(ended.value).startswith(problem)
+    assert package != "own" or str(ended.value).endswith("own.py:2)")
+
+
 def test_log_on_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with logged(tmp_path, print), file_size_limit(0):
         logging.getLogger("elmo_tasks").info("one more line")

@@ -11,6 +11,7 @@ from pathlib import Path
 from elmo_tasks.cli.arguments import path
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
+from elmo_tasks.system.files import new_folder
 
 DESCRIPTION = (
     "List the configs for `elmo-tasks train NAME --scale SCALE`, and the tables for"
@@ -37,12 +38,15 @@ def configs(args: argparse.Namespace) -> None:
             print(kind)
             for file in sorted((root / folder).glob("*.jsonnet")):
                 print(f"  {file.stem}: {_title(file)}")
+        print(f"bundled data: {fixtures_root()}")
         return
-    if args.copy.exists():
-        raise InputError("expected a new folder, got an existing one", file=args.copy)
-    shutil.copytree(root, args.copy)
     text = f"// The folder of the bundled corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
-    (args.copy / "fixtures.libsonnet").write_text(text, "utf-8")
+    try:
+        with new_folder(args.copy) as made:
+            shutil.copytree(root, made, dirs_exist_ok=True)
+            (made / "fixtures.libsonnet").write_text(text, "utf-8")
+    except OSError as error:  # of several files, shutil's error has no single reason
+        raise InputError("cannot write the configs", file=args.copy) from error
     print(
         f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR"
     )

@@ -25,8 +25,10 @@ from elmo_tasks.cli.arguments import add_verbosity, with_arguments
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
+    in_one_line,
     needs,
     one_line,
+    own_place,
 )
 from elmo_tasks.system.version import __version__
 
@@ -103,10 +105,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
-        line = one_line(error)
-        if line is None or os.environ.get(TRACEBACK_VARIABLE):
+        is_readable = one_line(error) is not None or own_place(error) != ""
+        if not is_readable or os.environ.get(TRACEBACK_VARIABLE):
             raise
-        sys.exit(f"error: {line}")
+        sys.exit(f"error: {in_one_line(error)}")
 
 
 def show_any_character() -> None:

@@ -32,6 +32,7 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
             with zipfile.ZipFile(path) as records:
                 size = sum([record.file_size for record in records.infolist()])
             check_ratio(size, packed, file)
+            require_whole(path)
         use_map = mapped and is_present
         loaded = torch.load(path, map_location="cpu", mmap=use_map, weights_only=True)
     except (InputError, OSError):
@@ -44,6 +45,17 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
         tensors = [value for value in loaded.values() if isinstance(value, Tensor)]
         check_ratio(sum([tensor.nbytes for tensor in tensors]), packed, file)
     return loaded
+
+
+def require_whole(file: Path) -> None:
+    """
+    Raises `ValueError` if a part of a file of torch's present format is not as its
+    checksum says: torch does not look at them.
+    """
+    with zipfile.ZipFile(file) as records:
+        damaged = records.testzip()
+    if damaged is not None:
+        raise ValueError(f"{damaged} in it is damaged")
 
 
 def is_zip(file: str | Path) -> bool:

@@ -226,7 +226,10 @@ class VectorFile:
             opened.seek(offset)
             raw = opened.readline().partition(b"\r")[0]
         line = raw.decode("utf-8", "replace").rstrip(" \t\n")
-        numbers = line.rsplit(" ", self.width)[1:]
+        found, *numbers = line.rsplit(" ", self.width)
+        if found.encode() != word:
+            problem = f"expected the vector of {word.decode()!r}, got {shown(found)}"
+            raise InputError(problem, file=self.file, hint="has the file changed?")
         return _vector(" ".join(numbers), self.file, None)
 
     def _lines(

@@ -192,6 +192,24 @@ def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """
+    A folder that has its name at the end, and is removed after an exception. Raises
+    `InputError` if there is a file of the name, or a folder that is not empty, or it
+    cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        problem = "expected a new or an empty folder, got one with files"
+        raise InputError(problem, file=folder, hint="name another, or remove it")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(folder) as aside:
+        made = Path(aside) / folder.name
+        made.mkdir()
+        yield made
+        os.replace(made, folder)
+
+
 def _move_all(aside: Path, target: Path, last: Sequence[str]) -> None:
     """Move the files of a temporary folder to `target`, those in `last` at the end."""
     names = []

@@ -26,7 +26,6 @@ from elmo_tasks.system.run_names import (
     BEST,
     CHECKPOINT,
     CONFIG,
-    INPUTS,
     META,
     VOCABULARY,
 )
@@ -83,7 +82,7 @@ def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
         raise InputError(problem, file=folder)
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
-    if has_checkpoint(folder) or (folder / INPUTS).exists():
+    if has_checkpoint(folder):
         require_same_data(folder, given)
 
 

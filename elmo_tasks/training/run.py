@@ -107,6 +107,8 @@ def train(
 
 def what_recover_does(folder: Path) -> str:
     """Of an interrupted training in this folder."""
+    if (folder / ARCHIVE).exists():  # AllenNLP has written it
+        return f"--recover resumes; {ARCHIVE} has the best epoch so far"
     if any(folder.glob("model_state_*.th")):
         return "--recover resumes from its last checkpoint"
     return "--recover begins again, since there is no checkpoint yet"

@@ -54,7 +54,7 @@ class LoadedModel:
                 raise InputError(
                     f"expected a model of {', '.join(TASKS)}, got {found!r}",
                     file=archive,
-                    hint="elmo-tasks predict has others",
+                    hint="for others, elmo_tasks.load in a server of your own",
                 )
             return
         self.name = self.task.name

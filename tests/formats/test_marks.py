@@ -9,7 +9,7 @@ from elmo_tasks.formats.text.marks import Folding, Marks
 from elmo_tasks.formats.text.regions import words_of_regions
 
 TEXTS = st.text(st.sampled_from("“”‘’—–…‑-.' aEs9|"), max_size=12)
-PLAIN = Marks(["'", '"', "-", "--", "..."])
+PLAIN = Marks(["'", '"', "-", "--", "...", "if", "office"])
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,14 @@ PLAIN = Marks(["'", '"', "-", "--", "..."])
 )
 def test_the_marks_that_a_vocabulary_has(words: list[str], expected: str) -> None:
     assert Marks(words).plain("“it’s” ‘x’ — – …") == expected
+
+
+def test_what_cannot_be_seen() -> None:
+    """Without a vocabulary, nothing is known of a model; a word does not vanish."""
+    assert PLAIN.plain("\u200eof\u00adﬁce\ufeff") == "office"
+    assert PLAIN.plain("\ufeff") == "\ufeff"
+    assert Marks().plain("of\u00adﬁce") == "of\u00adﬁce"
+    assert Marks(["of\u00adﬁce"]).plain("of\u00adﬁce") == "of\u00adﬁce"
 
 
 def test_the_marks_of_windows_in_a_text_read_as_latin1() -> None:

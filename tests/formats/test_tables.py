@@ -83,6 +83,12 @@ def test_empty_cells(write: Write) -> None:
     assert [(row.text, row.kept) for row in rows] == [("", ("x",)), ("", ("",))]
 
 
+def test_lines_without_a_cell(write: Write) -> None:
+    """As pandas counts rows: it skips blanks alone."""
+    rows = read_table(write("x.csv", "a\nb\n \t\n\n\u00a0\n\u2028\nc\n"), "a")
+    assert [row.text for row in rows] == ["b", "\u00a0", "\u2028", "c"]
+
+
 PROBLEMS: list[tuple[str, str | bytes, str]] = [
     ("x.csv", "a,b\n1,2\n", r"x.csv: expected one column 'text', got 'a', 'b'$"),
     ("x.csv", "a;text\n1;2\n", r"got 'a;text' .cells are separated by ',' here; --sep"),

@@ -95,6 +95,14 @@ def test_invalid_numbers(file: Path, number: str) -> None:
         vectors.get(b"may")
 
 
+def test_a_file_that_is_replaced_while_it_is_open(file: Path) -> None:
+    file.write_text("cat 1 1 1\ndog 2 2 2\n")
+    vectors = VectorFile(file, width=3)
+    file.write_text("elk 1 1 1\ncat 2 2 2\n")
+    with pytest.raises(InputError, match="expected the vector of 'dog', got 'cat'"):
+        vectors.get(b"dog")
+
+
 def test_blank_lines_and_marks(file: Path) -> None:
     file.write_text("the 1 2 3\n\nof 4 5 6\n\ufeff 7 8 9\n \n")
     found = [(word, vector.tolist()) for word, vector in read_vectors(file, width=3)]

@@ -1,5 +1,6 @@
 """Results to the table: means, increases, epochs, missing runs, and the text."""
 
+import json
 import re
 from pathlib import Path
 
@@ -44,7 +45,11 @@ def test_a_table(planned: Planner) -> None:
     finished(planned, "baseline", 0.60, 0.61, 0.65)
     finished(planned, "elmo", 0.66)
     file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
-    file.write_text(file.read_text().replace("c" * 40, "d" * 40))
+    result = json.loads(file.read_text().replace("c" * 40, "d" * 40))
+    file.write_text(json.dumps(result | {"inputs": {"a.txt": "1", "b.txt": "1"}}))
+    first = planned.run(planned.table.row("baseline"), 1).folder / "result.json"
+    other = json.loads(first.read_text()) | {"inputs": {"a.txt": "1", "b.txt": "2"}}
+    first.write_text(json.dumps(other))
     fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
     shown = lines_of(planned, seeds=3)
     assert shown[0] == "| | | baseline | ELMo | last | CoVe |"
@@ -59,6 +64,7 @@ def test_a_table(planned: Planner) -> None:
         "last: seed 1 failed: ValueError: diverged",
         "cove: missing: needs /nowhere/cove.hdf5",
         "runs of 2 commits: cccccccccccc, dddddddddddd",
+        "not comparable, this file changed between runs: b.txt",
     ]
 
 

@@ -121,6 +121,15 @@ def test_words_that_changed_vectors_bring_along(ner: Killed, tmp_path: Path) -> 
     assert contents(folder / "vocabulary") == before
 
 
+def test_a_vocabulary_of_the_same_size(ner: Killed, tmp_path: Path) -> None:
+    folder = shutil.copytree(ner.folder, tmp_path / "run")
+    labels = folder / "vocabulary" / "labels.txt"
+    labels.write_text("\n".join(reversed(labels.read_text().splitlines())))
+    assert ner.training.run(folder) != 0
+    log = (tmp_path / "run.log").read_text()
+    assert "expected the vocabulary that the run began with, got another" in log
+
+
 @pytest.mark.parametrize(
     "name", ["vocabulary/non_padded_namespaces.txt", "inputs.json"]
 )

@@ -11,12 +11,11 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, in_one_line
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.text.text_files import decode_line, open_binary, raw_lines
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.terminal import terminal_bar
-from elmo_tasks.training.checks.part import in_one_line
 
 
 @dataclass

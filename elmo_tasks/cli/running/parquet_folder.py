@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from elmo_tasks.cli.arguments import table_options
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import Sentence, blocks, embed_into, parsed
 from elmo_tasks.elmo.sentence_embedder import Elmo
@@ -77,6 +78,7 @@ def _settings(elmo: Elmo, args: argparse.Namespace, cores: int) -> bytes:
         "max_tokens": elmo.sizes.max_tokens,
         "tokenizer": open_tokenizer(args.tokenizer)[1],
         "column": args.column,
+        **table_options(args),
         "threads": cores,
     }
     settings.pop("model")  # which may have another name; its digest stays

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
 from elmo_tasks.cli.running.perplexities import cell, weights_line
 from elmo_tasks.elmo.devices import opened_device
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
 from elmo_tasks.pretraining.scores.surprisal import (
@@ -65,8 +66,8 @@ def check_outputs(
     outputs: list[str], inputs: list[str], model: str | None, *, force: bool
 ) -> None:
     """
-    Raises `InputError` if an output cannot be written, is named twice, would replace an
-    input, or without `force` another file.
+    Raises `InputError` if an output cannot be written, is named as another format or
+    twice, would replace an input, or without `force` another file.
     """
     require_distinct(outputs)
     read: list[str | Path] = [path_of(name) for name in inputs]
@@ -74,6 +75,9 @@ def check_outputs(
         read.append(model)
         read.extend(Path(model).glob("*"))
     for output in outputs:
+        if output.lower().endswith((".csv", ".xlsx", ".json", ".jsonl", ".parquet")):
+            problem = "expected the name of a table with tabs, such as words.tsv"
+            raise InputError(f"{problem}, got {output}")
         check_output_path(output, read=read, device=True)
         if Path(output).is_file() and not force:
             require_new(output)

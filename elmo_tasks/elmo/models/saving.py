@@ -21,6 +21,7 @@ from elmo_tasks.system.run_names import (
     CONFIG,
     META,
     SAFETENSORS_FILE,
+    SOFTMAX_FILE,
     VOCABULARY_FILE,
     WEIGHT_FILE,
 )
@@ -31,8 +32,16 @@ The files of models, for `atomic_write_folder`: without those that a model has o
 nothing reads its other files.
 """
 
-OF_MODELS = (*PATTERNS, SAFETENSORS, PICKLES, ENCODER, WEIGHTS)
-"""Patterns of the files that make a folder a model."""
+OF_MODELS = (
+    *PATTERNS,
+    SAFETENSORS,
+    PICKLES,
+    ENCODER,
+    WEIGHTS,
+    VOCABULARY_FILE,
+    SOFTMAX_FILE,
+)
+"""Patterns of the files that make a folder a model, or belong to one."""
 
 _OF_RUNS = (BEST, ARCHIVE, META)
 
@@ -65,6 +74,8 @@ def save_model(
         names = list(layers.opened_files().members())
     else:
         names = list(written_names(converted).values())
+        if files is not None and files.vocabulary is not None:
+            names.append(VOCABULARY_FILE)
     kind = BILM if files is None else files.kind
     require_free(folder, [*names, CARD_FILE], kind)
     with atomic_write_folder(folder, last=LAST) as aside:
@@ -72,9 +83,9 @@ def save_model(
             layers.opened_files().copy_to(aside)
         else:
             bilm = _exact_bilm(layers)
-            bilm.save_files(*[aside / name for name in names])
-        if files is not None and files.vocabulary is not None:
-            shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
+            bilm.save_files(*[aside / name for name in names[:2]])
+            if files is not None and files.vocabulary is not None:
+                shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
         write_card(aside, layers, about, kept=folder / CARD_FILE, name=name)
 
 

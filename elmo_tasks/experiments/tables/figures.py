@@ -30,7 +30,7 @@ def draw_scores(summary: Summary, file: Path) -> None:
                 panel.errorbar(
                     mean(values), row.column, xerr=spread, fmt="o", color="C0"
                 )
-                panel.set_xlabel(row.metric)
+                panel.set_xlabel(f"{row.metric}, mean ± deviation")
         panel.set_title(label)
         panel.invert_yaxis()
     figure.suptitle(summary.table.title)

@@ -141,6 +141,15 @@ def remarks(summary: Summary) -> list[str]:
     if len(commits) > 1:
         short = [re.sub(r"^(\w{12})\w+", r"\1", commit) for commit in sorted(commits)]
         lines.append(f"runs of {len(commits)} commits: {', '.join(short)}")
+    digests: dict[str, set[str]] = {}
+    for record in summary.all_records():
+        for file, digest in record.get("inputs", {}).items():
+            digests.setdefault(file, set()).add(digest)
+    changed = [file for file, found in digests.items() if len(found) > 1]
+    if changed:
+        lines.append(
+            f"not comparable, this file changed between runs: {', '.join(changed)}"
+        )
     return lines
 
 

@@ -22,11 +22,18 @@ _PLAIN = {
     "‐‑‒–−﹣－\x96": ("-", "--"),
     "—―﹘\x97": ("--", "-"),
     "…": ("...",),
+    "ﬀ": ("ff",),
+    "ﬁ": ("fi",),
+    "ﬂ": ("fl",),
+    "ﬃ": ("ffi",),
+    "ﬄ": ("ffl",),
+    "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff": ("",),
 }
 """
 Marks, and the plain ones that a vocabulary may have in their place. A tokenizer reads
 the first of these, a model the first that its vocabulary has. The control characters
-are Windows' marks in a text that was converted as if it were Latin-1.
+are Windows' marks in a text that was converted as if it were Latin-1. Characters of
+format, such as a soft hyphen, cannot be seen.
 """
 
 
@@ -41,15 +48,15 @@ class Marks:
         self._split: dict[int, str] = {}
         for marks, forms in _PLAIN.items():
             form = _known_form(forms, known, characters)
-            if form is not None:
+            if characters and form is not None:
                 for mark in set(marks) - characters:
                     self._read[ord(mark)] = form
                     if form == forms[0]:  # a tokenizer knows no other
                         self._split[ord(mark)] = form
 
     def plain(self, word: str) -> str:
-        """A word as the model reads it."""
-        return word.translate(self._read)
+        """A word as the model reads it; one without visible characters stays."""
+        return word.translate(self._read) or word
 
     def plain_text(self, text: str) -> str:
         """A text as a tokenizer reads it, before it is split into words."""
@@ -117,7 +124,10 @@ class Folding:
         listed = []
         for mark, count in self.found.most_common():
             name = mark if mark.isprintable() else f"U+{ord(mark):04X}"
-            listed.append(f"{name} as {self.marks.plain(mark)} ({count:,})")
+            plain = self.marks.plain(mark)
+            listed.append(
+                f"{name} as {'nothing' if plain == mark else plain} ({count:,})"
+            )
         logger.warning(
             "read %s typographic marks as plain ones, which the vocabulary has: %s",
             f"{self.found.total():,}",

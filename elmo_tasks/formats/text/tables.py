@@ -22,6 +22,9 @@ _COMPRESSED = (".gz", ".zst")
 _SEPARATORS = {CSV: ",", TSV: "\t"}
 _LIST = re.compile(r"""\[['"].*['"]\]""", re.DOTALL)
 
+_BLANKS = re.compile(r"[ \t]+")
+"""A line that pandas skips."""
+
 _LONGEST_CELL = 10**7
 """Characters of a cell of CSV; one that is longer has most likely a quote too many."""
 
@@ -148,7 +151,7 @@ def _csv_rows(
             ) from None
         if row is None:
             return
-        if len(row) > 1 or (row and not row[0].isspace()):
+        if len(row) > 1 or (row and not _BLANKS.fullmatch(row[0])):
             yield line, row
 
 

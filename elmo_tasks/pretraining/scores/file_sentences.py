@@ -3,6 +3,7 @@ The sentences of a text or a table: their words, the regions of these, and the c
 their rows.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,11 @@ from elmo_tasks.formats.text.raw_text import Split
 from elmo_tasks.formats.text.regions import Plain, words_of_regions
 from elmo_tasks.formats.text.tables import Row, read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
+
+logger = logging.getLogger(__name__)
+
+_FEW = 10
+"""Rows of one word that may be sentences."""
 
 
 class FileSentence(NamedTuple):
@@ -46,6 +52,7 @@ def read_file(
         rows = read_table(file, column, keep, **table)
     else:
         rows = _lines(file)
+    count = single = 0
     has_words = False
     has_mark = regions is None
     for row in rows:
@@ -55,9 +62,13 @@ def read_file(
             raise InputError(str(error), file=file, line=row.line) from None
         has_words = has_words or bool(words)
         has_mark = has_mark or _has_mark(row.text, regions or "")
+        count += 1
+        single += len(words) == 1
         if words or column is not None:
             kept = dict(zip(keep, row.kept, strict=True))
             yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
+    if column is not None and single > max(_FEW, count / 2):
+        logger.warning("%s: each row is a sentence, but most have one word", file)
     if not has_words:
         raise InputError("no sentence in this file", file=file)
     if not has_mark:

@@ -12,6 +12,7 @@ from pydantic import SkipValidation
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.marks import Folding, Marks
+from elmo_tasks.formats.text.raw_text import SplitAtBlanks
 from elmo_tasks.option_values import PERPLEXITY_ROWS, RESET, StartState
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.scores.sentence_losses import (
@@ -222,7 +223,9 @@ def _sums_of(
     max_tokens: int | None,
 ) -> Iterator[_Sums]:
     """The sums of each batch of a file, or of each sentence."""
-    sentences = map(folding, first_sentences([path], max_tokens=max_tokens))
+    split = SplitAtBlanks("bilm prepare --language splits raw text")
+    texts = map(" ".join, first_sentences([path], max_tokens=max_tokens))
+    sentences = map(folding, map(split, texts))
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
             yield _sums_of_sentence(words, losses, vocabulary)

@@ -4,9 +4,8 @@ words between blanks.
 """
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from gzip import GzipFile
 from itertools import groupby
 from pathlib import Path
@@ -22,7 +21,7 @@ from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.option_values import HeldOut, Quoting
 from elmo_tasks.pretraining.text.sentences import expand_files
 from elmo_tasks.settings import PathLike, checked
-from elmo_tasks.system.files import atomic_write, temporary_folder
+from elmo_tasks.system.files import atomic_write, new_folder
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +101,7 @@ def prepare(
     folding = Folding(marks)
     files = expand_files(list(inputs))
     prepared = []
-    with _new_folder(Path(out)) as folder, folding.reading():
+    with new_folder(Path(out)) as folder, folding.reading():
         for index, file in enumerate(files):
             texts = _texts(file, text_field, separator, quoting)
             lines = (map(folding.plain_text, text) for text in texts)
@@ -119,23 +118,6 @@ def prepare(
         message = "%s: nothing is held out, there are fewer than %d paragraphs"
         logger.warning(message, out, BLOCK + 1)
     return prepared
-
-
-@contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
-    """
-    A folder that has its name at the end, and is removed after an exception. Raises
-    `InputError` if there is a file of the name, or a folder that is not empty.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        problem = "expected a new or an empty folder, got one with files"
-        raise InputError(problem, file=folder, hint="name another, or remove it")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with temporary_folder(folder) as aside:
-        made = Path(aside) / folder.name
-        made.mkdir()
-        yield made
-        os.replace(made, folder)
 
 
 def _texts(

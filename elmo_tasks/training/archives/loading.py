@@ -342,7 +342,8 @@ def explained(file: str | Path) -> Iterator[None]:
             raise
         reason = str(error).strip().split("\n")[0]  # transformers' are long
         problem = f"no model can be built from the archive: {reason}"
-        raise InputError(problem, file=file) from error
+        hint = "restore the file, or say where it is now: -o (Python: overrides=)"
+        raise InputError(problem, file=file, hint=hint) from error
     except UNFIT as error:
         cause = error.__cause__
         while cause is not None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple, Optional, Self
+from zipfile import BadZipFile
 
 import numpy
 import torch
@@ -12,6 +13,7 @@ from numpy._core import multiarray
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tensor_files import require_whole
 from elmo_tasks.settings import Positive, Size, require_none, wrong_values
 from elmo_tasks.system.files import atomic_write
 from elmo_tasks.system.run_names import CHECKPOINT, TRAINING_STATES
@@ -97,11 +99,20 @@ class AtomicCheckpointer(Checkpointer):
             return None
         newest = max(points)
         self._count_from(newest)
+        of_trainer, of_model = self._files(newest)
         try:
+            require_whole(of_trainer)
+            require_whole(of_model)
             with torch.serialization.safe_globals(NUMPY_SCALARS):
                 return super().load_checkpoint()
-        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
-            of_trainer, of_model = self._files(newest)
+        except (
+            RuntimeError,
+            OSError,
+            EOFError,
+            UnpicklingError,
+            ValueError,
+            BadZipFile,
+        ) as error:
             problem = f"the newest checkpoint cannot be read: {error}"
             hint = f"remove it and {of_trainer.name}: the one before is used"
             raise InputError(problem, file=of_model, hint=hint) from error

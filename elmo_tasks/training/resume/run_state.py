@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy
@@ -20,7 +21,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.system.run_names import epoch_metrics_name
+from elmo_tasks.system.files import file_sha256
+from elmo_tasks.system.run_names import VOCABULARY, epoch_metrics_name
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     process_count,
@@ -177,6 +179,7 @@ class RunState(TrainerCallback):
             "metrics": self._metrics,
             "seconds": self._seconds(),
             "model": save_runtime_state(trainer.model),
+            "vocabulary": self._vocabulary(),
             "scaler": None if scaler is None else scaler.state_dict(),
         }
 
@@ -190,6 +193,12 @@ class RunState(TrainerCallback):
             problem = f"{wanted}, got one of {len(states)}"
             raise InputError(problem, file=self.serialization_dir)
         own = states[process_rank()]
+        if own["vocabulary"] != self._vocabulary():
+            raise InputError(
+                "expected the vocabulary that the run began with, got another one",
+                file=os.path.join(self.serialization_dir, VOCABULARY),
+                hint="restore it, or start another run",
+            )
         self.saved = own
         self._loss = own["loss"]
         self._penalty = own["penalty"]
@@ -207,6 +216,11 @@ class RunState(TrainerCallback):
                 hint='set trainer.type to "gradient_descent" to continue it',
             )
         return self.saved
+
+    def _vocabulary(self) -> dict[str, str]:
+        """The SHA-256 of the files of the run's vocabulary, by their names."""
+        files = sorted(Path(self.serialization_dir, VOCABULARY).glob("*.txt"))
+        return {file.name: file_sha256(file) for file in files}
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._started

@@ -71,6 +71,8 @@ PRESENT: dict[str, Callable[[Path], None]] = {
     "tokenizer": file("added_tokens.json", "{}"),
     "manylangs": lambda folder: manylangs(folder, "both"),
     "token_embedder.pkl": file("token_embedder.pkl"),
+    "vocabulary": file("vocabulary.txt", "the\n"),
+    "softmax": file("softmax.hdf5"),
     "run": run,
     "other config": file("config.json", '{"a": 1}'),
     "folder weights.hdf5": lambda folder: (folder / "weights.hdf5").mkdir(),
