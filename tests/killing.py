@@ -29,6 +29,16 @@ from tests.forks import kill_at_event
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""
 
+FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
+"""A `Place`: a step of training or validation."""
+
+SMALL_NER = {
+    "model.encoder.hidden_sizes": [5, 4],
+    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 3,
+    "data_loader.batch_sampler.batch_size": 1,
+}
+"""Makes `ner_elmo` tiny."""
+
 
 class Place(NamedTuple):
     """

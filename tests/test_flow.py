@@ -15,16 +15,11 @@ from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.web.loaded import LoadedModel
 from elmo_tasks.web.server import archive_files
+from tests.killing import SMALL_NER
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard
 
-SMALLER = {
-    "model.encoder.hidden_sizes": [5, 4],
-    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 3,
-    "data_loader.batch_sampler.batch_size": 1,
-    "trainer.num_epochs": 3,
-    "trainer.optimizer.lr": 0.05,
-}
+SMALLER = SMALL_NER | {"trainer.num_epochs": 3, "trainer.optimizer.lr": 0.05}
 
 
 def elmo_tasks(*arguments: object) -> None:

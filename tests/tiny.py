@@ -106,6 +106,27 @@ def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
     return file
 
 
+@cache
+def places_of_samples() -> list[tuple[Path, Path]]:
+    """
+    The sample of each task, and where below a data root its config reads it, for each
+    split. Jsonnet takes half a second for all of them.
+    """
+    found = []
+    for task, sample in SAMPLES.items():
+        file = ROOT / f"training_config/paper/{task}.jsonnet"
+        if not file.exists():
+            file = ROOT / f"training_config/{task}.jsonnet"
+        variables = {DATA_VARIABLE: str(ROOT)}
+        config = json.loads(evaluate_file(str(file), ext_vars=variables))
+        for split in ("train", "validation"):
+            place = Path(config[f"{split}_data_path"]).relative_to(ROOT)
+            if not place.suffix:
+                place = place / sample.name
+            found.append((sample, place))
+    return found
+
+
 def write_data_root(root: Path) -> Path:
     """
     Writes a few sentences to each of the files that configs read, and the configs,
@@ -114,18 +135,9 @@ def write_data_root(root: Path) -> Path:
     toy.write_corpus(root)
     words = "<S>\n</S>\n<UNK>\nthe\ncook\nbakes\n.\n"
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
-    for task, sample in SAMPLES.items():
-        file = root / f"training_config/paper/{task}.jsonnet"
-        if not file.exists():
-            file = root / f"training_config/{task}.jsonnet"
-        variables = {DATA_VARIABLE: str(root)}
-        config = json.loads(evaluate_file(str(file), ext_vars=variables))
-        for split in ("train", "validation"):
-            target = Path(config[f"{split}_data_path"])
-            if not target.suffix:
-                target = target / sample.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(sample, target)
+    for sample, place in places_of_samples():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(sample, root / place)
     widths = {
         "w2v.100d.txt.gz": 100,
         "glove.6B.50d.txt": 50,
@@ -142,6 +154,15 @@ def write_data_root(root: Path) -> Path:
     bilm_files(root / "bilm")
     (root / "bilm" / "vocabulary.txt").write_text(words)
     return root
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """The bytes of each file below a folder, and `None` for each folder."""
+    found = {}
+    for path in folder.rglob("*"):
+        content = path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = content
+    return found
 
 
 @contextmanager

@@ -158,6 +158,8 @@ def test_surprisal_that_cannot_be_written(
     ):
         with pytest.raises(InputError, match=message):
             bilm("surprisal", *files, "--model", run)
+    with pytest.raises(InputError, match="overwrite an input file"):
+        bilm("surprisal", text, "--model", out, "--output", out, "--force")
     assert out.read_text() == "mine"
 
 

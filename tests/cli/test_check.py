@@ -48,3 +48,5 @@ def test_unreadable_configs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "Unknown variable: b" in lines[3]
     assert check(FOLDER / "ner.jsonnet", "-o", "{bad") == 1
     assert "-o:" in capsys.readouterr().out
+    assert check(FOLDER / "ner.jsonnet", "-o", '{"a": "\udce9"}') == 1
+    assert "'utf-8' codec can't encode" in capsys.readouterr().out

@@ -3,21 +3,16 @@
 plain marks, the words of the text, and one warning.
 """
 
-import csv
 import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.cli.test_tables import rows_of
 from tests.pretraining.test_marks import PLAIN
 from tests.test_flow import elmo_tasks
 
 bilm = partial(elmo_tasks, "bilm")
-
-
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as opened:
-        return list(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def plain(value: Any) -> Any:

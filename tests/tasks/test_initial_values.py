@@ -6,17 +6,15 @@ Kolmogorov-Smirnov test, so that another bound or deviation is noticed.
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from allennlp.models import Model
 from scipy import stats
 from torch import Tensor, nn
 
-from elmo_tasks.resources import DATA_VARIABLE
 from tests.test_configs import build
-from tests.tiny import write_data_root
 
 Check = Callable[[Tensor], None]
 """Raises an `AssertionError` for values that were not drawn as they should be."""
@@ -221,25 +219,13 @@ ELSEWHERE = (r"token_embedder_tokens\.", r"_constraint_mask")
 """Word vectors of files, and a table."""
 
 
-@pytest.fixture(scope="module")
-def model_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Model]:
-    root = write_data_root(tmp_path_factory.mktemp("data"))
-
-    def make(name: str) -> Model:
-        config = root / f"training_config/paper/{name}.jsonnet"
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setenv(DATA_VARIABLE, str(root))
-            return build(tmp_path_factory.mktemp(name), config).trainer.model
-
-    return make
-
-
 @pytest.mark.parametrize("name", STARTS)
 def test_each_parameter_starts_as_the_paper_or_its_code(
-    name: str, model_of: Callable[[str], Model]
+    name: str, configs: Path, tmp_path: Path
 ) -> None:
     unused = set(STARTS[name])
-    for place, parameter in model_of(name).named_parameters():
+    training = build(tmp_path, configs / f"paper/{name}.jsonnet")
+    for place, parameter in training.trainer.model.named_parameters():
         if any(re.search(pattern, place) for pattern in ELSEWHERE):
             continue
         rules = ALL | STARTS[name]

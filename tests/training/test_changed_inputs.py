@@ -12,17 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.killing import Place, Training, differences
-from tests.tiny import write_data_root
+from tests.killing import FORWARD, SMALL_NER, Place, Training, differences
+from tests.tiny import contents, write_data_root
 
-FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
-CHARACTERS = (
-    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
-)
-NER = {
-    "model.encoder.hidden_sizes": [5, 4],
-    CHARACTERS: 3,
-    "data_loader.batch_sampler.batch_size": 1,
+NER = SMALL_NER | {
     "trainer.num_epochs": 2,
     "trainer.checkpointer.save_every_num_batches": 1,
 }
@@ -49,15 +42,6 @@ def ner(tmp_path_factory: pytest.TempPathFactory) -> Killed:
     assert training.run(killed, killed_at=Place(FORWARD, 4)) != 0
     assert list(killed.glob("model_state_*"))
     return Killed(training, killed, whole)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """The bytes of each file of a folder."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            found[str(path.relative_to(folder))] = path.read_bytes()
-    return found
 
 
 def exchange_a_byte(file: Path) -> None:

@@ -46,6 +46,7 @@ def test_best_epoch_has_the_scores_and_the_mix_of_the_archive(
     assert not any(line in printed for line in lines)
     assert "WARNING" not in printed
     reported = json.loads((run / "metrics.json").read_text())
+    assert (run / "curves.png").is_file()
     archive = load_archive(run / "model.tar.gz")
     scored = score(archive, data)
     best = {

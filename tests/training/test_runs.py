@@ -7,26 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.killing import Place, Training, differences
+from tests.killing import FORWARD, SMALL_NER, Place, Training, differences
 from tests.pretraining import toy
 from tests.tiny import write_data_root
 
 pytestmark = pytest.mark.slow
 
-SMALL_CHARACTERS = (
-    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
-)
 OVERRIDES = {
-    "ner_elmo": {
-        "model.encoder.hidden_sizes": [5, 4],
-        SMALL_CHARACTERS: 3,
-        "data_loader.batch_sampler.batch_size": 1,
-        "trainer.num_epochs": 3,
-        "trainer.checkpointer.save_every_num_batches": 2,
-    },
+    "ner_elmo": SMALL_NER
+    | {"trainer.num_epochs": 3, "trainer.checkpointer.save_every_num_batches": 2},
     "bilm": toy.overrides(**{"trainer.num_epochs": 2, "model.reset_probability": 0.3}),
 }
-FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
 
 
 @pytest.mark.parametrize(

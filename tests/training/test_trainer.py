@@ -252,17 +252,22 @@ def test_processes_with_other_files_of_the_bilm(tmp_path: Path) -> None:
 
 
 def test_processes_with_other_checkpoints(tmp_path: Path) -> None:
-    """The second one does not see the checkpoint that both have made."""
+    """
+    The second one does not see the checkpoint that both have made. Its frozen model
+    stays the one on record.
+    """
     both: dict[str, Any] = {"distributed": True, "world_size": 2}
 
     def begin() -> None:
         trainer_in(tmp_path / "0", read_file="a", num_epochs=1, **both).train()
 
     assert in_processes(2, begin) == [None, None]
-    for error in of_processes(tmp_path, ("a", "a"), **both):
+    for error in of_processes(tmp_path, ("b", "b"), **both):
         assert isinstance(error, InputError)
         assert "expected one checkpoint on all processes" in str(error)
         assert "[(1, 0), (0, 0)]" in str(error)
+    (record,) = json.loads((tmp_path / "0/model.json").read_text())
+    assert record["sha256"] == "a"
 
 
 def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:

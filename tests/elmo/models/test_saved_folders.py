@@ -18,6 +18,7 @@ from tests.elmo.manylangs.make import HERE as MANYLANGS
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.sources.transformer_samples import write_transformer
 from tests.killing import killed_at_event
+from tests.tiny import contents
 
 TEXT = ["The harbour froze over ."]
 OTHER = 9
@@ -103,14 +104,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Elmo]:
             folder = root / "bilm"
         opened[name] = Elmo.from_pretrained(folder, device="cpu")
     return opened
-
-
-def contents(folder: Path) -> dict[str, bytes | None]:
-    found = {}
-    for path in folder.rglob("*"):
-        content = path.read_bytes() if path.is_file() else None
-        found[str(path.relative_to(folder))] = content
-    return found
 
 
 def vectors(folder: Path) -> np.ndarray:
