@@ -1,10 +1,12 @@
-"""Errors of memory say what to do; other errors are not changed."""
+"""
+Errors of memory say what to do; other errors are not changed. Long lines are shortened.
+"""
 
 import numpy
 import pytest
 import torch
 
-from elmo_tasks.errors import is_out_of_memory, one_line
+from elmo_tasks.errors import InputError, is_out_of_memory, one_line
 
 
 def test_missing_memory_of_numpy_and_torch() -> None:
@@ -18,3 +20,7 @@ def test_missing_memory_of_numpy_and_torch() -> None:
         assert line is not None and line.startswith("out of memory: ")
         assert line.endswith("data_loader.batch_size, --batch-size, --max-tokens)")
     assert not is_out_of_memory(RuntimeError("expected 2 dimensions, got 3"))
+
+
+def test_the_middle_of_a_long_line_is_left_out() -> None:
+    assert str(InputError("a" * 300 + "b" * 300)) == f"{'a' * 250} ... {'b' * 250}"

@@ -1,10 +1,12 @@
 import importlib
 import inspect
 import json
+import os
 import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
@@ -13,7 +15,18 @@ from allennlp.common import FromParams, Lazy
 
 import elmo_tasks
 from elmo_tasks import plugin
+from elmo_tasks.host import _set_cache_folder
 from tests.package import registered
+
+
+def test_allennlp_has_a_cache_without_a_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "no/home"))
+    monkeypatch.setenv("ALLENNLP_CACHE_ROOT", "")
+    monkeypatch.delenv("ALLENNLP_CACHE_ROOT")
+    _set_cache_folder()
+    assert Path(os.environ["ALLENNLP_CACHE_ROOT"]).is_dir()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.models import archival
+from allennlp.models import Model, archival
 
 from elmo_tasks.training.archives.contents import unpacked
 from elmo_tasks.training.archives.loading import load_archive, score
@@ -137,7 +137,7 @@ def test_parts_that_evaluate_constructs(
 
 
 def test_a_name_that_the_user_gives(tmp_path: Path, code: None) -> None:
-    """Overrides are the user's own; what they name is imported."""
+    """Overrides are the user's own; what they name is imported, and so are later names."""
     (tmp_path / "unpacked").mkdir()
     other = changed(config_of("ner"), ("model", "encoder", "type"), PATH)
     folder = folder_with(other, "ner", tmp_path / "unpacked")
@@ -146,3 +146,5 @@ def test_a_name_that_the_user_gives(tmp_path: Path, code: None) -> None:
     assert was_imported() and "names code" not in message
     message = outcome(lambda: load_archive(folder, overrides="{}"))
     assert f"names code to run: '{PATH}' (expected a registered name" in message
+    outcome(lambda: Model.by_name(PATH))
+    assert was_imported()

@@ -91,8 +91,6 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("changes", "status", "first", "last"),
     [
-        ({}, 0, "no problems", "no problems"),
-        ({"trainer.num_epoch": 3}, 1, "1 problem", "(nearest: num_epochs)"),
         ({"trainer.num_epochs": True}, 1, "1 problem", "a valid integer, got True"),
         ({"trainer.patience": True}, 1, "1 problem", "a valid integer, got True"),
         (

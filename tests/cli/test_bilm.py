@@ -102,14 +102,6 @@ def test_surprisal_of_several_files(run: Path, text: Path, tmp_path: Path) -> No
     assert [row[5:] for row in rows[:6]] == [row[5:] for row in rows[12:]]
 
 
-def test_surprisal_of_raw_text(run: Path, text: Path, tmp_path: Path) -> None:
-    text.write_text("the cook bakes.\n")
-    options = ("--tokenizer", "basic", "--precision", "bfloat16")
-    bilm("surprisal", text, "--model", run, "--output", tmp_path / "out.tsv", *options)
-    words = [row[4] for row in rows_of(tmp_path / "out.tsv")]
-    assert words == ["word", "<S>", "the", "cook", "bakes", ".", "</S>"]
-
-
 @pytest.mark.parametrize(
     ("sentence", "options", "problem"),
     [
@@ -159,7 +151,7 @@ def test_surprisal_that_cannot_be_written(
         with pytest.raises(InputError, match=message):
             bilm("surprisal", *files, "--model", run)
     with pytest.raises(InputError, match="overwrite an input file"):
-        bilm("surprisal", text, "--model", out, "--output", out, "--force")
+        bilm("surprisal", text, "--model", out, "--output", out)
     assert out.read_text() == "mine"
 
 

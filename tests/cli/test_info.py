@@ -8,6 +8,8 @@ import torch
 
 from elmo_tasks.elmo.devices import cpu_products
 from elmo_tasks.resources import DATA_VARIABLE
+from tests.archives.make import STORED
+from tests.test_flow import elmo_tasks
 
 
 @pytest.mark.slow
@@ -37,3 +39,10 @@ def test_the_processor_line_says_what_computes(monkeypatch: pytest.MonkeyPatch) 
     assert cpu_products().endswith(", int8 in float32")
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
     assert cpu_products().startswith("unknown; ")
+
+
+def test_info_names_the_predictor_of_an_archive(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    elmo_tasks("info", STORED / "1/ner.tar.gz")
+    assert "predictor: elmo_tasks_ner\n" in capsys.readouterr().out

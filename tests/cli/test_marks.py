@@ -6,7 +6,6 @@ plain marks, the words of the text, and one warning.
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tests.cli.test_tables import rows_of
 from tests.pretraining.test_marks import PLAIN
@@ -14,41 +13,25 @@ from tests.test_flow import elmo_tasks
 
 bilm = partial(elmo_tasks, "bilm")
 
-
-def plain(value: Any) -> Any:
-    """A text, or what has texts in it, with plain marks."""
-    if isinstance(value, str):
-        return value.translate(PLAIN)
-    if isinstance(value, list):
-        return [plain(part) for part in value]
-    return {key: plain(part) for key, part in value.items()}
+TEXTS = ("“He | left, etc… | I’m — | told.”", "‘a’", "They aren’t dogs’", "…")
 
 
-def both(folder: Path, name: str, values: list[Any]) -> tuple[Path, Path]:
-    """Files with these lines of text or JSON, and with plain marks in them."""
-    files = (folder / f"typed/{name}", folder / f"plain/{name}")
-    for file, lines in zip(files, (values, plain(values)), strict=True):
-        if name.endswith(".jsonl"):
-            lines = [json.dumps(line) for line in lines]
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("".join([f"{line}\n" for line in lines]), "utf-8")
-    return files
+def measured(folder: Path, marks: dict[int, str]) -> list[dict[str, str]]:
+    """The rows of `TEXTS` in a table, with these marks in place of others."""
+    regions, note, words, other = [text.translate(marks) for text in TEXTS]
+    lines = [{"t": regions, "note": note}, {"t": words.split(), "note": other}]
+    file, out = folder / "x.jsonl", folder / "out.tsv"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    options = ("--tokenizer", "basic", "--column", "t", "--keep", "note", "--force")
+    bilm("surprisal", file, "--regions", "|", "--output", out, *options)
+    return rows_of(out)
 
 
 def test_a_table_with_regions(tmp_path: Path) -> None:
     """Also where a region ends within a mark, and in kept cells."""
-    lines = [
-        {"t": "“He | left, etc… | I’m — | told.”", "note": "‘a’"},
-        {"t": ["They", "aren’t", "dogs’"], "note": "…"},
-    ]
-    tables = []
-    for file in both(tmp_path, "x.jsonl", lines):
-        out = file.parent / "out.tsv"
-        options = ("--tokenizer", "basic", "--column", "t", "--keep", "note")
-        bilm("surprisal", file, "--regions", "|", "--output", out, *options)
-        tables.append(rows_of(out))
-    for row, expected in zip(*tables, strict=True):
+    typed, plain = measured(tmp_path, {}), measured(tmp_path, PLAIN)
+    for row, expected in zip(typed, plain, strict=True):
         for key in ("forward", "backward", "oov", "region", "word"):
             assert row[key] == expected[key]
-    assert {row["note"] for row in tables[0]} == {"‘a’", "…"}
-    assert "n't" in {row["word"] for row in tables[0]}
+    assert {row["note"] for row in typed} == {"‘a’", "…"}
+    assert "n't" in {row["word"] for row in typed}

@@ -97,6 +97,12 @@ def test_new_files(tmp_path: Path) -> None:
     assert (tmp_path / "x").stat().st_size < 10**5
     with h5py.File(tmp_path / "x") as file:
         assert file["a"][...].tolist() == [0, 1, 2, 3, 4]
+    with (
+        pytest.raises(InputError, match="named: cannot write: File too large"),
+        new_hdf5(tmp_path / "y", size=1, name=tmp_path / "named") as file,
+        file_size_limit(10**4),
+    ):
+        file["a"] = np.arange(10**5)
 
 
 def test_failed_write_leaves_the_old_file_and_no_view_of_the_buffer(

@@ -7,6 +7,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -21,7 +22,6 @@ from elmo_tasks.tasks.snli.model import EntailmentModel
 from elmo_tasks.tasks.squad.model import SquadModel
 from elmo_tasks.tasks.sst.layers import MaxoutHead
 from tests.test_configs import build
-from tests.tiny import write_data_root
 
 VARIATIONAL, ELEMENTS = "InputVariationalDropout", "Dropout"
 RECURRENT = "of an LSTM's state"
@@ -120,9 +120,9 @@ Built = tuple[Model, Callable[[], Tensor]]
 
 
 @pytest.fixture(scope="module")
-def model_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]:
-    root = write_data_root(tmp_path_factory.mktemp("data"))
-
+def model_of(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Built]:
     @cache
     def make(name: str) -> Built:
         config = root / f"training_config/paper/{name}.jsonnet"

@@ -1,6 +1,7 @@
 """What the predictors of all six tasks have in common, with stored models."""
 
 import json
+import math
 from functools import cache
 from typing import Any
 
@@ -96,6 +97,7 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         ("ner", {"tokens": ["a", "b\0"]}, "'tokens'\\[1\\]: expected text without NUL"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
         ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
+        ("srl", {"tokens": ["a"], "id": math.nan}, "'id': expected a value of JSON"),
         ("snli", {"premise": "a"}, "expected the key 'hypothesis', got {'premise'"),
         (
             "coref",

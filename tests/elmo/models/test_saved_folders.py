@@ -131,6 +131,7 @@ def test_what_is_saved_is_read_or_nothing_is_changed(
         assert problem in str(error) or present == "folder weights.hdf5"
         return
     assert np.array_equal(vectors(target), elmo.embed(TEXT)[0])
+    assert (present, saved) != ("tokenizer", "transformer")
     after = contents(target)
     kept = before.keys() - after.keys()
     assert not kept and not [name for name in after if name.endswith(".tmp")]
