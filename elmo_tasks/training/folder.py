@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -34,6 +35,8 @@ from elmo_tasks.training.inputs import record_inputs, require_same_data
 from elmo_tasks.training.nested import write_out_types
 
 _MOST_NAMES = 10  # in a message
+
+_SECONDS_OF_CHECKS, _SECONDS_BETWEEN_LOOKS = 600.0, 0.2
 
 RESUME = "--recover resumes the run in it; for another run give -s another folder"
 
@@ -136,6 +139,19 @@ def make_vocabulary(params: Params, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:  # AllenNLP wants a new one
         made = training_util.make_vocab_from_params(params.duplicate(), temporary)
     made.save_to_files(str(folder / VOCABULARY))
+
+
+def wait_for_vocabulary(folder: Path) -> None:
+    """
+    Waits until the first process has made the vocabulary of the run. Raises
+    `InputError` if there is no folder of the run after ten minutes.
+    """
+    started = time.monotonic()
+    while not (folder / VOCABULARY / NAMESPACE_PADDING_FILE).is_file():
+        if not folder.is_dir() and time.monotonic() - started > _SECONDS_OF_CHECKS:
+            problem = "expected a folder that all nodes share, got none"
+            raise InputError(problem, file=folder)
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def use_vocabulary(params: Params, folder: Path) -> None:

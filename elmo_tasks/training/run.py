@@ -37,6 +37,7 @@ from elmo_tasks.training.folder import (
     require_plain_name,
     require_usable,
     vocabulary_files,
+    wait_for_vocabulary,
 )
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.reports.curves import draw_curves
@@ -80,9 +81,9 @@ def train(
     training = Training(_of_training(config), folder, packages)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
-        store = group.follow()
+        wait_for_vocabulary(folder)
         with logged(folder):
-            run(training, group.launch(store, config))
+            run(training, group.launch(config))
         return
     if group is not None and (folder / CONFIG).is_file():
         recover = True
@@ -131,9 +132,8 @@ def _launch(
     torchrun. Where there are several, this one makes their vocabulary.
     """
     if group is not None:
-        with group.leading() as store:
-            make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
-            run(training, group.launch(store, config))
+        make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
+        run(training, group.launch(config))
     elif config.get("distributed"):
         make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
         devices = config["distributed"]["cuda_devices"]

@@ -7,17 +7,12 @@ first.
 
 import copy
 import os
-import socket
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
 import torch
-from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.host import load_allennlp
@@ -87,23 +82,11 @@ def run_as(rank: int, training: Training, launch: Launch) -> None:
 
 
 _AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
-_PORT = "elmo_tasks/port"
-_READY = "elmo_tasks/ready"
-_SECONDS_BETWEEN_TRIES = 0.2
-_SECONDS_TO_CONNECT = 30.0
-
-_LONG = timedelta(days=30)
-"""Torchrun ends all processes when one of them ends."""
 
 
 @dataclass(frozen=True)
 class Torchrun:
-    """
-    What torchrun tells a process in its environment.
-
-    The processes meet at a port that the first one opens for each attempt: torchrun's
-    own store outlives a restart, and still has what the processes before it wrote.
-    """
+    """What torchrun tells a process in its environment."""
 
     rank: int
     processes: int
@@ -148,53 +131,13 @@ class Torchrun:
         nodes = self.processes // per_node
         return given[:per_node] * nodes
 
-    @contextmanager
-    def leading(self) -> Iterator[TCPStore]:
+    def launch(self, config: Mapping[str, Any]) -> Launch:
         """
-        Of the first process: the store at whose port the processes of this attempt
-        meet.
-        """
-        store = _store(self.address, 0, opens=True)
-        opens = os.environ[_AGENT_STORE] == "False"
-        torchruns = _store(self.address, self.port, opens=opens)
-        torchruns.set(_PORT, str(store.port))
-        yield store
-
-    def follow(self) -> TCPStore:
-        """
-        Of another process: the store of the first one, once that has made the
-        vocabulary and calls `launch`.
-        """
-        while True:
-            # Errors where the port is of an earlier attempt, or the first has ended.
-            with suppress(OSError, torch.distributed.DistError):
-                port = int(_store(self.address, self.port).get(_PORT))
-                address = (self.address, port)
-                socket.create_connection(address, _SECONDS_TO_CONNECT).close()
-                store = _store(self.address, port)
-                store.get(_READY)
-                return store
-            time.sleep(_SECONDS_BETWEEN_TRIES)
-
-    def launch(self, store: TCPStore, config: Mapping[str, Any]) -> Launch:
-        """
-        This process's part in the training, in which the others meet at the port of the
-        store. The first process lets the others begin. Raises `InputError` as
-        `devices` does.
+        This process's part in the training. The processes meet at the port after that
+        of torchrun's own store, which the first one opens: torchrun's outlives a
+        restart, and still has what the processes before it wrote. Raises `InputError`
+        as `devices` does.
         """
         devices = self.devices(config)
-        store.set(_READY, "")
         os.environ[_AGENT_STORE] = "False"
-        return Launch(self.rank, devices, self.address, store.port)
-
-
-def _store(address: str, port: int, *, opens: bool = False) -> TCPStore:
-    return TCPStore(
-        address,
-        port,
-        None,
-        opens,
-        _LONG,
-        wait_for_workers=False,
-        multi_tenant=True,
-    )
+        return Launch(self.rank, devices, self.address, self.port + 1)

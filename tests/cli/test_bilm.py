@@ -140,6 +140,7 @@ def test_surprisal_that_cannot_be_written(
     empty.write_text("\n")
     for files, message in (
         ((text, "--output", out), "out.tsv: the file exists"),
+        ((text, "--output", tmp_path / "out.csv"), "with tabs, such as words.tsv, got"),
         ((text, "--output", text, "--force"), "overwrite an input file"),
         ((text, "--output", run / "best.th", "--force"), "overwrite an input file"),
         (
@@ -153,6 +154,19 @@ def test_surprisal_that_cannot_be_written(
     with pytest.raises(InputError, match="overwrite an input file"):
         bilm("surprisal", text, "--model", out, "--output", out)
     assert out.read_text() == "mine"
+
+
+def test_what_is_probably_another_text(
+    run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    table, raw = tmp_path / "words.csv", tmp_path / "raw.txt"
+    table.write_text("word\n" + "the\n" * 11 + "the cook\n")
+    options = ("--column", "word", "--output", tmp_path / "out.tsv")
+    bilm("surprisal", table, "--model", run, *options)
+    assert "words.csv: each row is a sentence, but most have one word" in caplog.text
+    raw.write_text("the cook bakes.\n")
+    bilm("perplexity", raw, "--model", run)
+    assert "seems not to be tokenised, as in 'bakes.'" in caplog.text
 
 
 def test_a_file_of_several_names_counts_once(

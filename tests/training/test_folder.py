@@ -115,6 +115,8 @@ def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
 def test_what_recover_does_is_said(begun: Path, tmp_path: Path) -> None:
     assert "last checkpoint" in what_recover_does(begun)
     assert "begins again" in what_recover_does(tmp_path)
+    (tmp_path / "model.tar.gz").touch()
+    assert "the best epoch so far" in what_recover_does(tmp_path)
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
