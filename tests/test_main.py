@@ -160,7 +160,7 @@ def test_errors_of_own_packages(
     (tmp_path / "own.py").write_text("\nfrom allennlp.data import Old\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(SystemExit) as ended:
-        main(["check", "ner", "--include-package", package])
+        __main__.main(["check", "ner", "--include-package", package])
     assert str(ended.value).startswith(problem)
     assert package != "own" or str(ended.value).endswith("own.py:2)")
 
