@@ -147,13 +147,8 @@ class Splitter:
 
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
-    """
-    The words of a list of words, or of a text. Raises `InputError` for an empty word.
-    """
-    words = split(sentence) if isinstance(sentence, str) else list(sentence)
-    if "" in words:
-        raise InputError(f"expected words, got an empty one: {shown(words)}")
-    return words
+    """The words of a list of words, or of a text."""
+    return split(sentence) if isinstance(sentence, str) else list(sentence)
 
 
 def numbered(lines: Any) -> Iterator[tuple[int, Line]]:

@@ -227,7 +227,7 @@ class VectorFile:
             raw = opened.readline().partition(b"\r")[0]
         line = raw.decode("utf-8", "replace").rstrip(" \t\n")
         found, *numbers = line.rsplit(" ", self.width)
-        if found.encode() != word:
+        if found.strip(MARK) != word.decode().strip(MARK):
             problem = f"expected the vector of {word.decode()!r}, got {shown(found)}"
             raise InputError(problem, file=self.file, hint="has the file changed?")
         return _vector(" ".join(numbers), self.file, None)

@@ -24,6 +24,7 @@ from allennlp.training import util as training_util
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import LOCK, TEMPORARY, atomic_write
 from elmo_tasks.system.run_names import (
+    ARCHIVE,
     BEST,
     CHECKPOINT,
     CONFIG,
@@ -85,7 +86,7 @@ def require_usable(folder: Path, params: Params, *, recover: bool) -> None:
         raise InputError(problem, file=folder)
     given = params.as_dict(quiet=True)
     require_same(_stored(config), given, config)
-    if has_checkpoint(folder):
+    if has_checkpoint(folder) or (folder / ARCHIVE).exists():
         require_same_data(folder, given)
 
 

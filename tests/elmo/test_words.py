@@ -132,9 +132,3 @@ def test_the_command_splits_as_python_does(
     assert all("the tokenizer basic" in record.getMessage() for record in raw)
     with pytest.raises(InputError, match="tokenizer: expected whitespace, basic"):
         elmo_tasks("elmo", tmp_path / "text", tmp_path / "x", *bilm, "--tokenizer", "x")
-
-
-def test_an_empty_word_has_no_vector() -> None:
-    elmo = Elmo.from_pretrained(device="cpu")
-    with pytest.raises(InputError, match=r"expected words, got an empty one: \['a', "):
-        elmo.embed([["a", ""]])

@@ -157,5 +157,5 @@ def test_numbers_of_other_words_are_not_read(file: Path) -> None:
     assert (b"a" in vectors, b"z" in vectors, len(vectors)) == (True, False, 3)
     assert vectors.get(b"z") is None
     file.write_text("")
-    with pytest.raises(InputError, match="v.txt: expected 1 finite numbers, got ''"):
+    with pytest.raises(InputError, match="v.txt: expected the vector of 'c', got ''"):
         vectors.get(b"c")

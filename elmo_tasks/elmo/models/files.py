@@ -129,7 +129,10 @@ class ModelFiles:
     @property
     def vocabulary(self) -> Path | None:
         """The vocabulary beside a biLM, which tells the marks that it has never seen."""
-        return _vocabulary(self.kind, self.paths)
+        if self.kind != BILM:
+            return None
+        path = self.weight_file.parent / VOCABULARY_FILE
+        return path if path.is_file() else None
 
     def members(self) -> dict[str, Path]:
         """
@@ -140,8 +143,6 @@ class ModelFiles:
         for key, path in self.paths.items():
             for name, file in _read(self.kind, path).items():
                 found[os.path.join(self._place(key), name).rstrip("/")] = file
-        if self.vocabulary is not None:
-            found[VOCABULARY_FILE] = self.vocabulary
         return found
 
     def _place(self, key: str) -> str:
@@ -254,19 +255,8 @@ def located(kind: str, name: str, paths: Mapping[str, Path]) -> ModelFiles:
     for key, path in paths.items():
         for member, file in _read(kind, path).items():
             digest.update(f"{file_sha256(file)}  {key}/{member}\n".encode())
-    vocabulary = _vocabulary(kind, paths)
-    if vocabulary is not None:
-        digest.update(f"{file_sha256(vocabulary)}  {VOCABULARY_FILE}\n".encode())
     absolute = {key: path.absolute() for key, path in paths.items()}
     return ModelFiles(kind, name, absolute, digest.hexdigest())
-
-
-def _vocabulary(kind: str, paths: Mapping[str, Path]) -> Path | None:
-    """The vocabulary beside the weights of a biLM, if there is one."""
-    if kind != BILM:
-        return None
-    file = paths["weight_file"].parent / VOCABULARY_FILE
-    return file if file.is_file() else None
 
 
 def _read(kind: str, path: Path) -> dict[str, Path]:

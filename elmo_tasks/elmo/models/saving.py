@@ -74,18 +74,21 @@ def save_model(
         names = list(layers.opened_files().members())
     else:
         names = list(written_names(converted).values())
-        if files is not None and files.vocabulary is not None:
-            names.append(VOCABULARY_FILE)
+    present = [CARD_FILE]
+    if files is not None and files.vocabulary is not None:
+        present.append(VOCABULARY_FILE)
+    if files is not None and files.weight_file.parent.absolute() == folder.absolute():
+        present.append(SOFTMAX_FILE)  # of this model
     kind = BILM if files is None else files.kind
-    require_free(folder, [*names, CARD_FILE], kind)
+    require_free(folder, [*names, *present], kind)
     with atomic_write_folder(folder, last=LAST) as aside:
         if converted is None:
             layers.opened_files().copy_to(aside)
         else:
             bilm = _exact_bilm(layers)
-            bilm.save_files(*[aside / name for name in names[:2]])
-            if files is not None and files.vocabulary is not None:
-                shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
+            bilm.save_files(*[aside / name for name in names])
+        if files is not None and files.vocabulary is not None:
+            shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
         write_card(aside, layers, about, kept=folder / CARD_FILE, name=name)
 
 

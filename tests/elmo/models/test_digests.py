@@ -107,17 +107,6 @@ def layers_of(settings: dict[str, str], **options: Any) -> Tensor:
     return layers.of_words(SENTENCES[:2]).layers
 
 
-def test_the_vocabulary_beside_a_bilm_counts(tmp_path: Path) -> None:
-    """It says which marks are read as others."""
-    settings = official(tmp_path)
-    (tmp_path / "vocabulary.txt").write_text("the\n")
-    with_it = digests(settings)
-    (tmp_path / "vocabulary.txt").write_text("the’\n")
-    changed = digests(settings)
-    (tmp_path / "vocabulary.txt").unlink()
-    assert len({with_it, changed, digests(settings)}) == 3
-
-
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 def test_a_byte_of_any_file_that_is_opened_changes_the_digest(tmp_path: Path) -> None:
     """Files are opened by Python, by HDF5, and by Rust; the system sees all."""
