@@ -35,6 +35,7 @@ def is_named(mistake: Mistake, problem: str) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", problem) for name in names)
 
 
+@pytest.mark.slow
 def test_most_mistakes_are_named() -> None:
     stated = {(one.config, json.dumps(one.changes)) for one in MISTAKES}
     assert len(stated) == len(MISTAKES) == 116
