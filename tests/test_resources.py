@@ -68,7 +68,7 @@ def test_a_copy_resolves_to_the_same(
             for path in (file, ROOT / file.relative_to(tmp_path / "copy"))
         )
         assert copied.as_dict(quiet=True) == original.as_dict(quiet=True)
-    with pytest.raises(InputError, match="expected a new folder"):
+    with pytest.raises(InputError, match="expected a new or an empty folder"):
         elmo_tasks("configs", "--copy", tmp_path / "copy")
 
 

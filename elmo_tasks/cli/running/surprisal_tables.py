@@ -75,10 +75,10 @@ def check_outputs(
         read.append(model)
         read.extend(Path(model).glob("*"))
     for output in outputs:
+        check_output_path(output, read=read, device=True)
         if output.lower().endswith((".csv", ".xlsx", ".json", ".jsonl", ".parquet")):
             problem = "expected the name of a table with tabs, such as words.tsv"
             raise InputError(f"{problem}, got {output}")
-        check_output_path(output, read=read, device=True)
         if Path(output).is_file() and not force:
             require_new(output)
 

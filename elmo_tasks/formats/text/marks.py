@@ -27,7 +27,7 @@ _PLAIN = {
     "ﬂ": ("fl",),
     "ﬃ": ("ffi",),
     "ﬄ": ("ffl",),
-    "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff": ("",),
+    "\u00ad\u200b\u200e\u200f\u2060\ufeff": ("",),
 }
 """
 Marks, and the plain ones that a vocabulary may have in their place. A tokenizer reads

@@ -52,7 +52,7 @@ def read_file(
         rows = read_table(file, column, keep, **table)
     else:
         rows = _lines(file)
-    count = single = 0
+    count = single = marked = gaps = 0
     has_words = False
     has_mark = regions is None
     for row in rows:
@@ -64,11 +64,21 @@ def read_file(
         has_mark = has_mark or _has_mark(row.text, regions or "")
         count += 1
         single += len(words) == 1
+        marked += regions is None and "|" in row.text
+        gaps += bool(numbers) and len(set(numbers or ())) < max(numbers or (0,))
         if words or column is not None:
             kept = dict(zip(keep, row.kept, strict=True))
             yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
     if column is not None and single > max(_FEW, count / 2):
-        logger.warning("%s: each row is a sentence, but most have one word", file)
+        advice = "join the words of a sentence with |, and pass --regions '|'"
+        logger.warning(
+            "%s: each row is a sentence, but most have one word; %s", file, advice
+        )
+    if column is not None and marked:
+        advice = "--regions '|' makes it a mark"
+        logger.warning("%s: | is read as text in %d rows; %s", file, marked, advice)
+    if gaps:
+        logger.warning("%s: a region is empty in %d rows, and counts", file, gaps)
     if not has_words:
         raise InputError("no sentence in this file", file=file)
     if not has_mark:

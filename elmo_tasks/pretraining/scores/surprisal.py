@@ -14,7 +14,7 @@ import torch
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, token_to_ids
 from elmo_tasks.elmo.devices import AUTO, opened_device
 from elmo_tasks.elmo.sentences import Sentences, Splitter
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.marks import Folding
 from elmo_tasks.formats.text.raw_text import BASIC, Split, Tokenizer
 from elmo_tasks.option_values import InferencePrecision, Quoting, StartState
@@ -346,6 +346,8 @@ class WordSurprisal:
 
     def _surprisal(self, words: list[str], bits: np.ndarray) -> SentenceSurprisal:
         """That of n words, with the bits [2, n+1] of their targets; [2, 0] of none."""
+        if "" in words:
+            raise InputError(f"expected words, got an empty one: {shown(words)}")
         if not np.isfinite(bits).all():
             sentence = " ".join(words)
             raise InputError(

@@ -125,6 +125,8 @@ def _unknown(
         if key in taken:
             continue
         hint = f"it has {', '.join(sorted(taken)[:_SHOWN_KEYS])}"
+        if len(taken) > _SHOWN_KEYS:
+            hint += ", ..."
         near = nearest(key, taken)
         if near is not None:
             hint = f"nearest: {near}"
