@@ -196,8 +196,8 @@ def exclusive(folder: Path, *, wait: float = 1.0) -> Iterator[None]:
 def new_folder(folder: Path) -> Iterator[Path]:
     """
     A folder that has its name at the end, and is removed after an exception. Raises
-    `InputError` if there is a file of the name, or a folder that is not empty, or it
-    cannot be written.
+    `InputError` if there is a file of the name, or a folder that is not empty, and
+    `OSError` if it cannot be made.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         problem = "expected a new or an empty folder, got one with files"

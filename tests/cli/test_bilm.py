@@ -164,6 +164,12 @@ def test_what_is_probably_another_text(
     options = ("--column", "word", "--output", tmp_path / "out.tsv")
     bilm("surprisal", table, "--model", run, *options)
     assert "words.csv: each row is a sentence, but most have one word" in caplog.text
+    table.write_text("word\nthe|cook||bakes\n")
+    bilm("surprisal", table, "--model", run, *options, "--force")
+    assert "words.csv: | is read as text in 1 rows; --regions '|'" in caplog.text
+    assert "empty region" not in caplog.text
+    bilm("surprisal", table, "--model", run, *options, "--force", "--regions", "|")
+    assert "words.csv: 1 rows have an empty region, which counts" in caplog.text
     raw.write_text("the cook bakes.\n")
     bilm("perplexity", raw, "--model", run)
     assert "seems not to be tokenised, as in 'bakes.'" in caplog.text

@@ -74,13 +74,13 @@ def save_model(
         names = list(layers.opened_files().members())
     else:
         names = list(written_names(converted).values())
-    present = [CARD_FILE]
+    beside = [CARD_FILE]
     if files is not None and files.vocabulary is not None:
-        present.append(VOCABULARY_FILE)
+        beside.append(VOCABULARY_FILE)
     if files is not None and files.weight_file.parent.absolute() == folder.absolute():
-        present.append(SOFTMAX_FILE)  # of this model
+        beside.append(SOFTMAX_FILE)  # of this model
     kind = BILM if files is None else files.kind
-    require_free(folder, [*names, *present], kind)
+    require_free(folder, [*names, *beside], kind)
     with atomic_write_folder(folder, last=LAST) as aside:
         if converted is None:
             layers.opened_files().copy_to(aside)

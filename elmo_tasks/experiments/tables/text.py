@@ -141,16 +141,21 @@ def remarks(summary: Summary) -> list[str]:
     if len(commits) > 1:
         short = [re.sub(r"^(\w{12})\w+", r"\1", commit) for commit in sorted(commits)]
         lines.append(f"runs of {len(commits)} commits: {', '.join(short)}")
-    digests: dict[str, set[str]] = {}
-    for record in summary.all_records():
-        for file, digest in record.get("inputs", {}).items():
-            digests.setdefault(file, set()).add(digest)
-    changed = [file for file, found in digests.items() if len(found) > 1]
+    changed = _changed_files(summary)
     if changed:
         lines.append(
             f"not comparable, this file changed between runs: {', '.join(changed)}"
         )
     return lines
+
+
+def _changed_files(summary: Summary) -> list[str]:
+    """The files of data of which two runs have read different versions."""
+    digests: dict[str, set[str]] = {}
+    for record in summary.all_records():
+        for file, digest in record.get("inputs", {}).items():
+            digests.setdefault(file, set()).add(digest)
+    return [file for file, found in digests.items() if len(found) > 1]
 
 
 def _of_scores(summary: Summary, row: Row) -> Iterator[str]:

@@ -65,7 +65,7 @@ def read_file(
         count += 1
         single += len(words) == 1
         marked += regions is None and "|" in row.text
-        gaps += bool(numbers) and len(set(numbers or ())) < max(numbers or (0,))
+        gaps += _has_gap(numbers or [])
         if words or column is not None:
             kept = dict(zip(keep, row.kept, strict=True))
             yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
@@ -78,12 +78,17 @@ def read_file(
         advice = "--regions '|' makes it a mark"
         logger.warning("%s: | is read as text in %d rows; %s", file, marked, advice)
     if gaps:
-        logger.warning("%s: a region is empty in %d rows, and counts", file, gaps)
+        logger.warning("%s: %d rows have an empty region, which counts", file, gaps)
     if not has_words:
         raise InputError("no sentence in this file", file=file)
     if not has_mark:
         problem = f"regions: expected {regions!r} in a sentence, got none"
         raise InputError(problem, file=file)
+
+
+def _has_gap(regions: list[int]) -> bool:
+    """Whether a region before the last one with words, counted from 1, has none."""
+    return len(set(regions)) < max(regions, default=0)
 
 
 def _lines(file: str | Path) -> Iterator[Row]:

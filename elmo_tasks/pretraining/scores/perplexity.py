@@ -224,8 +224,8 @@ def _sums_of(
 ) -> Iterator[_Sums]:
     """The sums of each batch of a file, or of each sentence."""
     split = SplitAtBlanks("bilm prepare --language splits raw text")
-    texts = map(" ".join, first_sentences([path], max_tokens=max_tokens))
-    sentences = map(folding, map(split, texts))
+    given = map(split.looked_at, first_sentences([path], max_tokens=max_tokens))
+    sentences = map(folding, given)
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
             yield _sums_of_sentence(words, losses, vocabulary)

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -28,6 +29,7 @@ from elmo_tasks.training.distributed import (
     process_count,
     process_rank,
 )
+from elmo_tasks.training.folder import vocabulary_files
 from elmo_tasks.training.nested import items, mapped
 from elmo_tasks.training.resume.resumable import random_state
 
@@ -179,7 +181,7 @@ class RunState(TrainerCallback):
             "metrics": self._metrics,
             "seconds": self._seconds(),
             "model": save_runtime_state(trainer.model),
-            "vocabulary": self._vocabulary(),
+            "vocabulary": self._vocabulary,
             "scaler": None if scaler is None else scaler.state_dict(),
         }
 
@@ -193,7 +195,7 @@ class RunState(TrainerCallback):
             problem = f"{wanted}, got one of {len(states)}"
             raise InputError(problem, file=self.serialization_dir)
         own = states[process_rank()]
-        if own["vocabulary"] != self._vocabulary():
+        if own["vocabulary"] != self._vocabulary:
             raise InputError(
                 "expected the vocabulary that the run began with, got another one",
                 file=os.path.join(self.serialization_dir, VOCABULARY),
@@ -217,9 +219,10 @@ class RunState(TrainerCallback):
             )
         return self.saved
 
+    @cached_property
     def _vocabulary(self) -> dict[str, str]:
         """The SHA-256 of the files of the run's vocabulary, by their names."""
-        files = sorted(Path(self.serialization_dir, VOCABULARY).glob("*.txt"))
+        files = vocabulary_files(Path(self.serialization_dir))
         return {file.name: file_sha256(file) for file in files}
 
     def _seconds(self) -> float:
