@@ -104,7 +104,7 @@ def register_classes(packages: Sequence[str] = ()) -> None:
             if not f"{package}.".startswith(f"{error.name}."):
                 raise
             hint = "start in the folder that has it, or set PYTHONPATH"
-            raise InputError(f"no package {package} to include", hint=hint) from None
+            raise InputError(f"package {package} not found", hint=hint) from None
 
 
 def import_submodules(package: str, exclude: Container[str] = ()) -> None:

@@ -149,7 +149,7 @@ def test_error_of_the_user_is_one_line(
 @pytest.mark.parametrize(
     ("package", "problem"),
     [
-        ("nowhere.at_all", "error: no package nowhere.at_all to include (start in"),
+        ("nowhere.at_all", "error: package nowhere.at_all not found (start in"),
         ("own", "error: ImportError: cannot import name 'Old' from 'allennlp.data' ("),
     ],
 )

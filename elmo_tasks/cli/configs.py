@@ -45,7 +45,7 @@ def configs(args: argparse.Namespace) -> None:
         with new_folder(args.copy) as made:
             shutil.copytree(root, made, dirs_exist_ok=True)
             (made / "fixtures.libsonnet").write_text(text, "utf-8")
-    except OSError as error:  # of several files, shutil's error has no single reason
+    except OSError as error:  # shutil's lists one for each file
         raise InputError("cannot write the configs", file=args.copy) from error
     print(
         f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR"

@@ -54,7 +54,7 @@ class LoadedModel:
                 raise InputError(
                     f"expected a model of {', '.join(TASKS)}, got {found!r}",
                     file=archive,
-                    hint="for others, elmo_tasks.load in a server of your own",
+                    hint="for other models, write a server with elmo_tasks.load",
                 )
             return
         self.name = self.task.name

@@ -32,8 +32,8 @@ _PLAIN = {
 """
 Marks, and the plain ones that a vocabulary may have in their place. A tokenizer reads
 the first of these, a model the first that its vocabulary has. The control characters
-are Windows' marks in a text that was converted as if it were Latin-1. Characters of
-format, such as a soft hyphen, cannot be seen.
+are Windows' marks in a text that was converted as if it were Latin-1. Invisible
+characters, such as a soft hyphen, are removed.
 """
 
 
