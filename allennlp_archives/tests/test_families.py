@@ -91,9 +91,7 @@ WITHOUT_PAGE = ("rc, dialog", *WITHOUT_PREDICTOR)
 @pytest.mark.parametrize("name", WITHOUT_PAGE)
 def test_serve_has_no_page_for_others(name: str, trained: Train) -> None:
     kind = {**FAMILIES, **WITHOUT_PREDICTOR}[name].config["model"]["type"]
-    with pytest.raises(
-        InputError, match=f"got '{kind}' .*elmo-tasks predict has others"
-    ):
+    with pytest.raises(InputError, match=f"got '{kind}' .*with elmo_tasks.load"):
         LoadedModel(trained(name).archive)
 
 
