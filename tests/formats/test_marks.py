@@ -1,5 +1,7 @@
 """Typographic marks: which of them a vocabulary lacks, and where the words are."""
 
+import unicodedata
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -32,6 +34,19 @@ def test_what_cannot_be_seen() -> None:
     assert PLAIN.plain("\ufeff") == "\ufeff"
     assert Marks().plain("of\u00adﬁce") == "of\u00adﬁce"
     assert Marks(["of\u00adﬁce"]).plain("of\u00adﬁce") == "of\u00adﬁce"
+
+
+def test_accents_after_their_letters(caplog: pytest.LogCaptureFixture) -> None:
+    decomposed = unicodedata.normalize("NFD", "un café “noir” à")
+    folding = Folding(Marks(["un", "café", '"']))
+    with folding.reading():
+        assert folding(decomposed.split()) == ["un", "café", '"noir"', "à"]
+    assert folding.plain_text(decomposed) == 'un café "noir" à'
+    [warning] = caplog.messages
+    assert warning.startswith("read 4 ")
+    assert "U+0301 as one character with its letter (1)" in warning
+    assert Marks(["un", "cafe\u0301"]).plain("e\u0301") == "e\u0301"
+    assert Marks().plain("e\u0301") == "e\u0301"
 
 
 def test_the_marks_of_windows_in_a_text_read_as_latin1() -> None:

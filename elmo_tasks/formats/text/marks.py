@@ -3,10 +3,12 @@ Typographic marks, as word processors and web pages write them, for a model whos
 vocabulary has only plain ones: `’` is read as `'`.
 
 A model has never seen the marks that its vocabulary lacks, so that their characters
-disturb the words around them, too. Marks that the vocabulary has stay.
+disturb the words around them, too. Marks that the vocabulary has stay. An accent that
+follows its letter becomes one character with it, unless the vocabulary has such accents.
 """
 
 import logging
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +45,8 @@ class Marks:
     def __init__(self, words: Iterable[str] = ()) -> None:
         known = set(words)
         characters = set().union(*known)
+        is_composed = not any(map(unicodedata.combining, characters))
+        self._composes = bool(characters) and is_composed
         # What the model and what a tokenizer reads, as `str.translate` takes it.
         self._read: dict[int, str] = {}
         self._split: dict[int, str] = {}
@@ -56,17 +60,25 @@ class Marks:
 
     def plain(self, word: str) -> str:
         """A word as the model reads it; one without visible characters stays."""
-        return word.translate(self._read) or word
+        return self._composed(word).translate(self._read) or word
 
     def plain_text(self, text: str) -> str:
         """A text as a tokenizer reads it, before it is split into words."""
-        return text.translate(self._split)
+        return self._composed(text).translate(self._split)
 
     def in_text(self, text: str) -> list[str]:
         """The marks of a text that the vocabulary lacks."""
         if not self._read or text.isascii():
             return []
-        return [character for character in text if ord(character) in self._read]
+        accents = Counter(filter(unicodedata.combining, text))
+        accents -= Counter(filter(unicodedata.combining, self._composed(text)))
+        marks = [character for character in text if ord(character) in self._read]
+        return [*marks, *accents.elements()]
+
+    def _composed(self, text: str) -> str:
+        if not self._composes or text.isascii():
+            return text
+        return unicodedata.normalize("NFC", text)
 
 
 def _known_form(
@@ -125,9 +137,12 @@ class Folding:
         for mark, count in self.found.most_common():
             name = mark if mark.isprintable() else f"U+{ord(mark):04X}"
             plain = self.marks.plain(mark)
-            listed.append(
-                f"{name} as {'nothing' if plain == mark else plain} ({count:,})"
-            )
+            if plain == mark:
+                plain = "nothing"
+            if unicodedata.combining(mark):
+                name = f"U+{ord(mark):04X}"
+                plain = "one character with its letter"
+            listed.append(f"{name} as {plain} ({count:,})")
         logger.warning(
             "read %s typographic marks as plain ones, which the vocabulary has: %s",
             f"{self.found.total():,}",
