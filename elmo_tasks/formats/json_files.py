@@ -26,7 +26,7 @@ def read_json(path: str | Path, what: str, *, most_bytes: int = _MOST_BYTES) -> 
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {what}: {error}", file=path) from None
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_without_repeated_keys)
     except (ValueError, RecursionError) as error:
         # Also raised for numbers of thousands of digits, and for deep brackets.
         problem = getattr(error, "msg", str(error))
@@ -43,11 +43,17 @@ def parse_json(
 ) -> Any:
     """
     The value of a JSON text, which errors call `what`. Raises `InputError` if it is
-    invalid, with `line` or that of the problem. Invalid are also numbers that JSON
-    cannot express: NaN, Infinity and those that Python reads as infinite.
+    invalid, with `line` or that of the problem. Invalid are also a key that an object
+    has twice, and numbers that JSON cannot express: NaN, Infinity and those that Python
+    reads as infinite.
     """
     try:
-        return json.loads(text, parse_constant=_reject, parse_float=_finite)
+        return json.loads(
+            text,
+            object_pairs_hook=_without_repeated_keys,
+            parse_constant=_reject,
+            parse_float=_finite,
+        )
     except (ValueError, RecursionError) as error:  # the second for deep nesting
         reason = str(error)
         if isinstance(error, json.JSONDecodeError):
@@ -56,6 +62,15 @@ def parse_json(
         raise InputError(
             problem, file=file, line=line or getattr(error, "lineno", None)
         ) from None
+
+
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {shown(key)} stands twice")
+        found[key] = value
+    return found
 
 
 def _reject(constant: str) -> NoReturn:

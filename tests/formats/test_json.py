@@ -41,6 +41,7 @@ def test_values(text: str, value: Any) -> None:
         ('"a\n"', "Invalid control character at character 3"),
         ("9" * 5000, "expected JSON, got '9"),
         ("[" * 9000, "expected JSON, got '"),
+        ('[{"a": 1, "b": 2, "a": 1}]', "the key 'a' stands twice"),
     ],
 )
 def test_invalid_json(text: str, problem: str) -> None:
