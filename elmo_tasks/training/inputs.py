@@ -7,9 +7,10 @@ the same data.
 
 import glob
 import json
+import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.json_files import read_json
 from elmo_tasks.system.files import file_sha256, write_text
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.nested import strings
+from elmo_tasks.training.nested import get, strings
+
+logger = logging.getLogger(__name__)
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -36,13 +39,15 @@ def digests(files: list[Path]) -> Inputs:
     return {str(file): file_sha256(file) for file in files}
 
 
-def data_files(config: Mapping[str, Any]) -> list[Path]:
+def data_files(
+    config: Mapping[str, Any], keys: Iterable[str] = DATA_PATHS
+) -> list[Path]:
     """
     The files on this machine that the data paths of a config name; of a folder, all but
     hidden ones.
     """
     found: set[Path] = set()
-    for key in DATA_PATHS:
+    for key in keys:
         for _, name in strings(key, config.get(key)):
             if not REMOTE.match(name):
                 for part in _parts(name):
@@ -84,9 +89,19 @@ def _files(name: str) -> Iterator[Path]:
 
 
 def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:
-    """Records the data of a run in its folder."""
+    """
+    Records the data of a run in its folder. Warns of a file that is also training data:
+    its scores are not those of new text. With `part`, loaders divide one file.
+    """
     found = digests(data_files(config))
     write_text(folder / INPUTS, json.dumps(found, indent=1) + "\n")
+    if get(config, "data_loader.part") is not None:
+        return
+    training = [found[str(file)] for file in data_files(config, DATA_PATHS[:1])]
+    for key in DATA_PATHS[1:]:
+        for file in data_files(config, [key]):
+            if found[str(file)] in training:
+                logger.warning("%s: %s has the text of the training data", key, file)
 
 
 def recorded_inputs(folder: Path) -> Inputs:

@@ -81,6 +81,24 @@ def test_what_is_not_on_this_machine(here: Path) -> None:
     assert json.loads((here / "run" / INPUTS).read_text()) == {}
 
 
+def test_training_data_among_the_data_of_scores(
+    here: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config: dict[str, Any] = {
+        "train_data_path": "data/a.txt",
+        "validation_data_path": "data/b.txt",
+        "test_data_path": "data/sub",
+    }
+    record_inputs(here / "run", config)
+    assert not caplog.messages
+    (here / "data/sub/c.txt").write_text("a.txt")
+    record_inputs(here / "run", config)
+    [warning] = caplog.messages
+    assert warning.startswith("test_data_path: data/sub/c.txt has the text of")
+    record_inputs(here / "run", config | {"data_loader": {"part": [0, 0.9]}})
+    assert len(caplog.messages) == 1
+
+
 def test_a_missing_record(here: Path) -> None:
     with pytest.raises(InputError, match=r"inputs\.json: cannot read the record"):
         require_same_data(here / "run", {})
