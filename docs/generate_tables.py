@@ -15,8 +15,11 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{gain RUN BASELINE}`: the difference of the means, and its standard error if both
   have several seeds; `{increase ...}` and `{error ...}` give one of the two;
 - `{by RUN BASELINE}`: the difference without a plus;
-- `{agrees RUN BASELINE PAPER}`: whether it is large enough to be one, and has the sign
-  of the paper's;
+- `{agrees RUN BASELINE PAPER HIGH LOW}`: whether it is shown, and has the sign of the
+  paper's. It is if its t has p < 5 % after Holm's correction for all such differences,
+  with the standard error over seeds and sentences, these as of another pair with the
+  same data, HIGH and LOW; `{tested RUN BASELINE HIGH LOW}`: the difference with this
+  error. A difference of single seeds is never shown;
 - `{relative RUN BASELINE}`: the difference in percent of the baseline's error;
 - `{data RUN BASELINE}`: its standard error over the sentences, see
   benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
@@ -52,6 +55,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from scipy import stats
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "results"
 PAGES = [
@@ -69,14 +74,8 @@ JACKKNIFE = runpy.run_path(str(ROOT / "benchmarks" / "score_blocks.py"))
 jackknife_error = JACKKNIFE["jackknife_error"]
 
 CELLS = " | "
-OPEN_BELOW = 3.0
-"""
-A difference of two runs with one seed each, in points: two runs differ by a deviation of
-about 1.2 by the seed alone, and by a point on another processor.
-"""
-
-OPEN_ERRORS = 3
-"""Standard errors of a difference: t with three seeds each is 2.8 at 5 %."""
+LEVEL = 0.05
+"""Of all differences in the table of those that agree with the paper, together."""
 
 EXPRESSION = re.compile(r"\{([^{}]+)\}")
 RUN = re.compile(
@@ -200,15 +199,61 @@ def by(high: Runs, low: Runs) -> str:
     return f"{high.mean - low.mean:.1f}"
 
 
-def agrees(high: Runs, low: Runs, paper: str) -> str:
-    """Whether a difference has the paper's sign; `open` for a small one."""
-    found = high.mean - low.mean
-    smallest = OPEN_BELOW
-    if high.has_seeds and low.has_seeds:
-        smallest = OPEN_ERRORS * standard_error(high, low)
-    if abs(found) < smallest:
+def tested(high: Runs, low: Runs, above: Runs, below: Runs) -> str:
+    if not (high.has_seeds and low.has_seeds):
+        return increase(high, low)
+    total, _ = error_and_freedom(high, low, above, below)
+    return f"{increase(high, low)} ({total:.1f})"
+
+
+def error_and_freedom(
+    high: Runs, low: Runs, above: Runs, below: Runs
+) -> tuple[float, float]:
+    """
+    The standard error over seeds and sentences, and the degrees of freedom of its t by
+    Welch and Satterthwaite. That over sentences is of another pair with the same data.
+    """
+    over_data = data_error(above, below)
+    if over_data is None:
+        raise ValueError(f"no blocks of {above.records[0]['row']}")
+    blocks = len(blocks_of(above, "dev")[0]["sizes"])
+    parts = [(over_data**2, blocks - 1)]
+    for one in (high, low):
+        parts.append((one.deviation**2 / len(one.records), len(one.records) - 1))
+    total = sum([square for square, _ in parts])
+    freedom = total**2 / sum([square**2 / free for square, free in parts])
+    return total**0.5, freedom
+
+
+def agrees(high: Runs, low: Runs, paper: str, above: Runs, below: Runs) -> str:
+    """Whether a difference has the paper's sign; `open` for one that is not shown."""
+    if not (high.has_seeds and low.has_seeds):
         return "open"
-    return "yes" if found * float(paper) > 0 else "no"
+    if chance(high, low, above, below) > largest_chance():
+        return "open"
+    return "yes" if (high.mean - low.mean) * float(paper) > 0 else "no"
+
+
+def chance(high: Runs, low: Runs, above: Runs, below: Runs) -> float:
+    """The p of a difference."""
+    total, freedom = error_and_freedom(high, low, above, below)
+    return float(2 * stats.t.sf(abs(high.mean - low.mean) / total, freedom))
+
+
+@cache
+def largest_chance() -> float:
+    """The largest p of the differences that Holm's correction shows; -1 for none."""
+    found = []
+    for words in re.findall(r"\{agrees ([^{}]+)\}", SOURCE.read_text("utf-8")):
+        high, low, _, above, below = words.split()
+        if runs(high).has_seeds and runs(low).has_seeds:
+            found.append(chance(runs(high), runs(low), runs(above), runs(below)))
+    largest = -1.0
+    for rank, p in enumerate(sorted(found)):
+        if p > LEVEL / (len(found) - rank):
+            break
+        largest = p
+    return largest
 
 
 def relative(high: Runs, low: Runs, digits: str = "0") -> str:
@@ -434,6 +479,7 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "error": error,
     "by": by,
     "agrees": agrees,
+    "tested": tested,
     "relative": relative,
     "data": data,
     "both": both,
