@@ -2,24 +2,58 @@
 
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
+from pydantic import Field
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.text.raw_text import sentence_pipeline
-from elmo_tasks.tasks.coref.io import CorefInput, CorefOutput
 from elmo_tasks.tasks.coref.reader import GENRES, UNKNOWN_GENRE
-from elmo_tasks.tasks.inputs import read_input
+from elmo_tasks.tasks.inputs import (
+    Box,
+    Input,
+    Output,
+    Sentences,
+    Span,
+    Text,
+    read_input,
+)
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, TokenizedText, metadata_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
+
+
+Speakers = Annotated[Sentences, Field(description="Of each word of each sentence.")]
+Clusters = Annotated[
+    list[list[Span]], Field(description="Mentions of the same person or thing.")
+]
+
+
+class CorefInput(Input):
+    """A document as raw text, or the words of its sentences."""
+
+    either = ("text", "sentences")
+
+    text: Annotated[Text, Box("Text", 4)] = None  # type: ignore[assignment]
+    sentences: Annotated[Sentences, Box("Words, one sentence per line", 6, "lines")] = (
+        None  # type: ignore[assignment]
+    )
+    speakers: Speakers = None  # type: ignore[assignment]
+    genre: Text = None  # type: ignore[assignment]
+
+
+class CorefOutput(Output):
+    """The clusters of a document."""
+
+    sentences: Sentences
+    clusters: Clusters
 
 
 @Predictor.register("elmo_tasks_coref")

@@ -2,10 +2,39 @@
 SNLI predictor: a premise and a hypothesis -> a label, probabilities and attention.
 """
 
-from allennlp.predictors import Predictor
+from typing import Annotated
 
+from allennlp.predictors import Predictor
+from pydantic import Field
+
+from elmo_tasks.tasks.inputs import Box, Input, Output, Probability, TextOrWords, Words
 from elmo_tasks.tasks.predictor import PairPredictor
-from elmo_tasks.tasks.snli.io import SnliInput, SnliOutput
+
+Attention = Annotated[
+    list[list[Probability]],
+    Field(
+        description="A row for each word, of weights over the words of the other"
+        " sentence; for the first 40 words of each."
+    ),
+]
+
+
+class SnliInput(Input):
+    """Two sentences, each raw text or a list of words."""
+
+    premise: Annotated[TextOrWords, Box("Premise", 2)]
+    hypothesis: Annotated[TextOrWords, Box("Hypothesis", 2)]
+
+
+class SnliOutput(Output):
+    """The label of the pair."""
+
+    label: str
+    probabilities: dict[str, Probability]
+    premise: Words
+    hypothesis: Words
+    premise_attention: Attention
+    hypothesis_attention: Attention
 
 
 @Predictor.register("elmo_tasks_snli")

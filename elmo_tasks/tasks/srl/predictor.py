@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import Annotated
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
+from pydantic import BaseModel, ConfigDict, Field
 
 from elmo_tasks.bilm.packed_sequence import batches_by_length
 from elmo_tasks.formats.annotation.spans import spans_from_tags
+from elmo_tasks.tasks.inputs import Box, Output, SentenceInput, Span, Words
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
-from elmo_tasks.tasks.srl.io import SrlInput, SrlOutput
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
@@ -18,6 +20,48 @@ MAX_TOKENS = 8192
 The largest number of words in a batch, counted once per frame: a line may have any
 number of frames.
 """
+
+
+Index = Annotated[int, Field(ge=0)]
+Indices = Annotated[
+    list[Index],
+    Field(
+        description="Numbers of words; without them, words that were a predicate in"
+        " the training data."
+    ),
+]
+
+
+class SrlInput(SentenceInput):
+    """A sentence, and which of its words are predicates."""
+
+    predicates: Annotated[
+        Indices, Box("Numbers of the predicates, from 0", 1, "numbers")
+    ] = None  # type: ignore[assignment]
+
+
+class Argument(Span):
+    """A part of the sentence with a role."""
+
+    label: str
+
+
+class Frame(BaseModel):
+    """A predicate and its arguments."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    predicate: Index
+    verb: str
+    tags: list[str]
+    arguments: list[Argument]
+
+
+class SrlOutput(Output):
+    """A frame for each predicate."""
+
+    tokens: Words
+    frames: list[Frame]
 
 
 @Predictor.register("elmo_tasks_srl")

@@ -6,8 +6,20 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_tasks.formats.annotation.trees import NAMES
+from elmo_tasks.tasks.inputs import Output, Probability, SentenceInput, Words
 from elmo_tasks.tasks.predictor import SentencePredictor
-from elmo_tasks.tasks.sst.io import SstInput, SstOutput
+
+
+class SstInput(SentenceInput):
+    """A sentence."""
+
+
+class SstOutput(Output):
+    """How much the writer likes it."""
+
+    tokens: Words
+    label: str
+    probabilities: dict[str, Probability]
 
 
 @Predictor.register("elmo_tasks_sst")

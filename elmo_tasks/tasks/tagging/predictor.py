@@ -1,18 +1,44 @@
 """Raw text or tokens -> tags, and the spans that they encode."""
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance, Token
 from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
 from allennlp.predictors import Predictor
 from overrides import overrides
+from pydantic import Field
 
 from elmo_tasks.formats.annotation.spans import OUTSIDE, spans_from_tags
+from elmo_tasks.tasks.inputs import Output, SentenceInput, Span, Words
 from elmo_tasks.tasks.predictor import SentencePredictor, TokenizedText, metadata_of
 from elmo_tasks.tasks.reader import LABEL_NAMESPACE, SpanReader
-from elmo_tasks.tasks.tagging.io import TaggerInput, TaggerOutput
 from elmo_tasks.tasks.tagging.reader import as_trained
+
+Offset = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
+
+
+class TaggerInput(SentenceInput):
+    """A sentence."""
+
+
+class Entity(Span):
+    """A part of the sentence with a type."""
+
+    type: str
+
+
+class TaggerOutput(Output):
+    """A tag for each word."""
+
+    tokens: Words
+    tags: list[str]
+    offsets: Annotated[
+        list[Offset], Field(description="Start and end of each word, for raw text.")
+    ] = []
+    entities: Annotated[
+        list[Entity], Field(description="If the tags encode spans.")
+    ] = []
 
 
 @Predictor.register("elmo_tasks_tagger")
