@@ -249,15 +249,16 @@ def validated(
     value: Any,
     name: str,
     *,
+    strict: bool | None = True,
     file: str | Path | None = None,
     line: int | None = None,
 ) -> Any:
     """
-    The value of a file, which errors call `name`, without conversions. Raises
-    `InputError` for the first part of it that is invalid.
+    The value of a file, which errors call `name`, without conversions; with `strict`
+    null, as its class says. Raises `InputError` for the first part that is invalid.
     """
     try:
-        return adapter.validate_python(value, strict=True)
+        return adapter.validate_python(value, strict=strict)
     except ValidationError as error:
         problem = str(_wrong(error, name, value)[0])
         raise InputError(problem, file=file, line=line) from None

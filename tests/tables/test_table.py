@@ -133,18 +133,18 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
-        ([row("a", metrc="f1")], {}, "row a: metrc: expected no argument or key metrc"),
+        ([row("a", metrc="f1")], {}, "row a.metrc: expected no argument or key metrc"),
         (
             [row("a b")],
             {},
-            "row a b: name: expected a string of the pattern .*, got 'a b'",
+            "row a b.name: expected a string of the pattern .*, got 'a b'",
         ),
         (
             [row("a"), row("b", ensemble={"of": "a", "members": 1})],
             {},
-            "row b: ensemble: members: expected a number greater than or equal to 2, got 1",
+            "row b.ensemble.members: expected a number greater than or equal to 2, got 1",
         ),
-        ([], {}, "rows: expected a list with at least 1 item"),
+        ([], {}, "table.rows: expected a list with at least 1 item"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", bilm_of="bb")], {}, "row a: there is no row 'bb'"),
         (

@@ -159,12 +159,11 @@ class Planner:
         """What a row changes in its base config, a line for each key."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
-    def check(self, rows: Iterable[Row], *, elsewhere: bool = False) -> None:
+    def check(self, rows: Iterable[Row]) -> None:
         """
         Construct the configs of these rows, as `elmo-tasks check` does. Raises
         `InputError` for an invalid one, and for a metric that its evaluation does not
-        have. `elsewhere`: files and GPUs that this machine lacks may be where the runs
-        are executed.
+        have.
         """
         metrics: dict[str, Collection[str]] = {}
         for row in rows:
@@ -172,7 +171,7 @@ class Planner:
             digest = digest_of(config)
             problems: list[str] = []
             if digest not in metrics:
-                found = check(config, elsewhere=elsewhere)
+                found = check(config)
                 problems = found.problems
                 metrics[digest] = found.metrics
             problems += _unknown_metric(row, config, metrics[digest])

@@ -63,7 +63,8 @@ class Session:
         report(
             f"{self.table.title}, scale {self.table.scale}: {len(self._all)} runs, {done} finished"
         )
-        self.check(elsewhere=True)
+        if isinstance(self.workers, LocalWorkers):  # nodes may have other files
+            self.check()
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
 
@@ -78,9 +79,9 @@ class Session:
             )
             self.write()
 
-    def check(self, *, elsewhere: bool = False) -> None:
+    def check(self) -> None:
         """See `Planner.check`: the configs of the rows that are left."""
-        self.planner.check([run.row for run in self.left], elsewhere=elsewhere)
+        self.planner.check([run.row for run in self.left])
 
     def write(self) -> Summary:
         """

@@ -11,21 +11,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from elmo_tasks.errors import InputError, one_line, shown
+from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.formats.corpora import CORPORA, located
 from elmo_tasks.resources import SCALES, configs_root, scale_folder
-from elmo_tasks.settings import (
-    Filled,
-    Integer,
-    expectation,
-    keys_in,
-)
+from elmo_tasks.settings import Filled, Integer, validated
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.config import evaluate, find_embedded
+from elmo_tasks.training.nested import get, items
 
 PASSES = "passes"
 """
@@ -152,14 +147,6 @@ class Row(Strict):
         " `model.elmo.model`",
     ] = None
 
-    @model_validator(mode="after")
-    def _check_over(self) -> "Row":
-        if (self.metric == PASSES) != (self.over is not None):
-            raise ValueError(
-                f"expected the key over, the other row, with the metric {PASSES!r} and only there"
-            )
-        return self
-
     @property
     def kind(self) -> Metric:
         """What its metric is."""
@@ -214,25 +201,6 @@ class Table(Strict):
         " error",
     ] = None
 
-    @model_validator(mode="after")
-    def _check_rows(self) -> "Table":
-        problems = list(_duplicates(self))
-        if self.increase not in (None, *self.columns):
-            columns = ", ".join(self.columns)
-            problems.append(
-                f"increase: expected one of the columns {columns}, got {self.increase!r}"
-            )
-        names = [row.name for row in self.rows]
-        for row in self.rows:
-            for name in (*row.others, row.over):
-                if name not in (None, *names):
-                    problems.append(f"row {row.name}: there is no row {name!r}")
-        if not problems:
-            problems = [*_wrong_references(self)]
-        if problems:
-            raise ValueError("; ".join(problems))
-        return self
-
     @property
     def columns(self) -> list[str]:
         """In order of first appearance."""
@@ -243,12 +211,16 @@ class Table(Strict):
         return {row.name: row for row in self.rows}[name]
 
 
+_ROW = TypeAdapter(Row)
+_TABLE = TypeAdapter(Table)
+
+
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     """
     Read and check a table, from a file or by the name of a bundled one. A row's
     `config` is a path, relative to the table's folder or the current one, or the name
-    of a config of that scale, next to the table or in the package. Raises `InputError`,
-    which lists all problems, if the file cannot be read or is not a valid table.
+    of a config of that scale, next to the table or in the package. Raises `InputError`
+    if the file cannot be read or is not a valid table.
     """
     path = Path(file)
     if not path.is_file() and not path.suffix:
@@ -259,17 +231,21 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     code = {"tasks": _tasks(), "configs": _imports(path, scale)}
     try:
         given = evaluate(path, code, scale=scale)
-        if not isinstance(given, dict):
-            raise InputError("expected an object with `rows`", file=path)
-        table = Table.model_validate(given | {"scale": scale})
-    except ValidationError as error:
-        problems = [_describe(found, given) for found in error.errors()]
-        raise InputError("; ".join(problems), file=path) from None
     except InputError:
         raise
     except (RuntimeError, ValueError) as error:
         problem = one_line(error) or str(error)
         raise InputError(problem.removeprefix(f"{path}:"), file=path) from None
+    if not isinstance(given, dict):
+        raise InputError("expected an object with `rows`", file=path)
+    for _, row in items(given.get("rows")):
+        validated(_ROW, row, f"row {get(row, 'name')}", strict=None, file=path)
+    given["scale"] = scale
+    table: Table = validated(_TABLE, given, "table", strict=None, file=path)
+    problems = [*_duplicates(table), *_wrong_names(table)]
+    problems = problems or [*_wrong_references(table)]
+    if problems:
+        raise InputError("; ".join(problems), file=path)
     rows = [_with_config(path, row, scale) for row in table.rows]
     return table.model_copy(update={"rows": rows})
 
@@ -290,22 +266,6 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
             raise InputError(f"no row matches {pattern!r}", hint=hint)
         chosen.update(matching)
     return [row for row in table.rows if row.name in chosen]
-
-
-def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
-    """`row NAME: KEY: what is wrong, got VALUE`."""
-    where = keys_in(given, error["loc"])
-    if len(where) > 1 and where[0] == "rows":
-        index = where[1]
-        row = given["rows"][int(index)]
-        name = index
-        if isinstance(row, dict):
-            name = row.get("name", index)
-        where[:2] = [f"row {name}"]
-    problem = f"expected {expectation(error)}, got {shown(error['input'])}"
-    if error["type"] == "value_error":
-        problem = expectation(error)
-    return ": ".join(where + [problem])
 
 
 def _tasks() -> str:
@@ -365,6 +325,21 @@ def _with_config(table: Path, row: Row, scale: str) -> Row:
     candidates += _configs(table, str(row.config), scale)
     config = _first_file(candidates) or candidates[0]
     return row.model_copy(update={"config": config})
+
+
+def _wrong_names(table: Table) -> Iterator[str]:
+    columns = table.columns
+    if table.increase not in (None, *columns):
+        wanted = f"expected one of the columns {', '.join(columns)}"
+        yield f"increase: {wanted}, got {table.increase!r}"
+    names = [row.name for row in table.rows]
+    for row in table.rows:
+        if (row.metric == PASSES) != (row.over is not None):
+            wanted = "expected the key over, the other row, with the metric"
+            yield f"row {row.name}: {wanted} {PASSES!r} and only there"
+        for name in (*row.others, row.over):
+            if name not in (None, *names):
+                yield f"row {row.name}: there is no row {name!r}"
 
 
 def _wrong_references(table: Table) -> Iterator[str]:

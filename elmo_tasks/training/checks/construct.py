@@ -8,7 +8,6 @@ Nothing is fetched, logged or left, and random numbers go on as if nothing had h
 import copy
 import io
 import logging
-import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,7 @@ from allennlp.evaluation import Evaluator
 from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer
 
-from elmo_tasks.errors import InputError, causes, one_line, shown
+from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.settings import Limits, wrong_values
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
@@ -52,11 +51,10 @@ class Checked(NamedTuple):
     metrics: dict[str, float]
 
 
-def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
+def check(given: Mapping[str, Any]) -> Checked:
     """
     The problems of a resolved config: wrong keys, or else the error of the first part
-    that cannot be constructed. `elsewhere`: for a training on another machine, which may
-    have the files and GPUs that this one lacks.
+    that cannot be constructed.
     """
     config = Params(copy.deepcopy(dict(given))).as_dict(quiet=True)
     write_out_types(config)
@@ -66,30 +64,17 @@ def check(given: Mapping[str, Any], *, elsewhere: bool = False) -> Checked:
     if not problems:
         incomplete = without(config, found)
         try:
-            metrics = _construct(config, incomplete, elsewhere=elsewhere)
+            metrics = _construct(config, incomplete)
         except InputError as error:
-            if not (elsewhere and _is_of_missing_file(error)):
-                problems.append(str(error))
+            problems.append(str(error))
     return Checked(problems, found, metrics)
-
-
-def _is_of_missing_file(error: InputError) -> bool:
-    for cause in causes(error):
-        if isinstance(cause, FileNotFoundError):
-            return True
-        file = cause.file if isinstance(cause, InputError) else None
-        if file is not None and not os.path.exists(file):
-            return True
-    return False
 
 
 class _NotConstructed(Exception):
     """A part of the config is left out, and with it what needs it."""
 
 
-def _construct(
-    config: dict[str, Any], incomplete: set[str], *, elsewhere: bool
-) -> dict[str, float]:
+def _construct(config: dict[str, Any], incomplete: set[str]) -> dict[str, float]:
     """
     The metrics of the evaluation. If there is an error on the smaller sample and none
     on the larger, there is none.
@@ -99,7 +84,7 @@ def _construct(
         folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_check_")
         with _quiet(), folder as name:
             Params(config).to_file(f"{name}/{CONFIG}")  # which some callbacks read
-            trial = _Trial(config, incomplete, name, size, elsewhere=elsewhere)
+            trial = _Trial(config, incomplete, name, size)
             try:
                 trial.construct()
                 return trial.evaluate()
@@ -122,15 +107,12 @@ class _Trial:
         incomplete: set[str],
         folder: str,
         size: int,
-        *,
-        elsewhere: bool,
     ) -> None:
         self._config = copy.deepcopy(dict(config))
         _change_for_sample(self._config, size, folder)
         self._incomplete = incomplete
         self._given = {"serialization_dir": folder, "local_rank": 0}
         self._size = size
-        self._elsewhere = elsewhere
         self._loaders: dict[str, DataLoader] = {}
         self._trainer: Trainer | None = None
 
@@ -248,11 +230,9 @@ class _Trial:
         path = "trainer.cuda_device"
         if self._config.get("distributed") is not None:
             path = "distributed.cuda_devices"
-        if not self._elsewhere:
-            with constructing(path):
-                check_for_gpu(get(self._config, path))
-        is_for_gpu = self._elsewhere or torch.cuda.device_count()
-        if trainer.get("cuda_device") != -1 and is_for_gpu:
+        with constructing(path):
+            check_for_gpu(get(self._config, path))
+        if trainer.get("cuda_device") != -1 and torch.cuda.device_count():
             trainer.pop("use_amp", None)
         trainer["cuda_device"] = -1
 
