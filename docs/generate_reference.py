@@ -48,7 +48,7 @@ from elmo_tasks.experiments.tables.table import (
     Row,
     Table,
 )
-from elmo_tasks.nn.elmo_embedder import SETTINGS, ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_embedder import ElmoSettings, ElmoTokenEmbedder
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import annotations, as_json, meaning
 from elmo_tasks.tasks.reader import TaskReader
@@ -204,7 +204,7 @@ def configs() -> Iterator[str]:
     yield from ("## model.elmo", "")
     yield "Where ELMo enters a model, and how. How to use these keys: [Layers](LAYERS.md)."
     yield ""
-    yield from settings_table(SETTINGS)
+    yield from settings_table(ElmoSettings)
     yield from ("## Language models", "")
     yield "Configs of a [biLM](PRETRAIN.md), in place of a task model."
     yield ""
@@ -351,18 +351,17 @@ def key_table(
     yield ""
 
 
-def settings_table(classes: tuple[type, ...]) -> Iterator[str]:
-    """A row for each field of dataclasses."""
+def settings_table(cls: type) -> Iterator[str]:
+    """A row for each field of a dataclass."""
     yield from HEADER
-    for cls in classes:
-        for key, annotation in annotations(cls).items():
-            default = cls.__dataclass_fields__[key].default  # type: ignore[attr-defined]
-            yield row(
-                f"`{key}`",
-                values(annotation),
-                default_of(default, annotation),
-                sentence(meaning(annotation)),
-            )
+    for key, annotation in annotations(cls).items():
+        default = cls.__dataclass_fields__[key].default  # type: ignore[attr-defined]
+        yield row(
+            f"`{key}`",
+            values(annotation),
+            default_of(default, annotation),
+            sentence(meaning(annotation)),
+        )
     yield ""
 
 

@@ -4,8 +4,8 @@ them for each place: `input` and `output`, where a task model adds ELMo vectors.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, Self, cast
 
 import torch
 from allennlp.common import Params
@@ -18,15 +18,13 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.sources.types import LayerSource, SourceSettings
-from elmo_tasks.errors import InputError, nearest
+from elmo_tasks.errors import InputError
 from elmo_tasks.settings import (
     Probability,
     Settings,
     Wrong,
-    annotations,
+    WrongValues,
     checked,
-    require_none,
-    wrong_in,
 )
 
 REGISTERED_AS = "elmo_tasks"
@@ -50,12 +48,29 @@ class Places(Settings):
 
 DEFAULT_PLACES = Places()
 
-SETTINGS: tuple[type[Settings], ...] = (
-    SourceSettings,
-    Places,
-    MixSettings,
-    CacheSettings,
-)  # keys of `model.elmo`
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class ElmoSettings(CacheSettings, MixSettings, Places, SourceSettings):
+    """The keys of `model.elmo`."""
+
+    def conflicts(self) -> Iterator[Wrong]:
+        yield from super().conflicts()
+        for key, value in (("state", "carry"), ("layer_norm", "batch")):
+            if self.cache_dir is not None and getattr(self, key) == value:
+                because = f"{key} is {value}: vectors then depend on other sentences"
+                yield Wrong("cache_dir", f"null where {because}", self.cache_dir)
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> Self:
+        """
+        From the keys of a config. Raises `InputError` that lists all invalid values, or
+        names the first unknown key.
+        """
+        try:
+            return cls(**given)
+        except (TypeError, InputError) as error:
+            raise InputError(f"elmo: {error}") from None
 
 
 @TokenEmbedder.register(REGISTERED_AS)
@@ -73,13 +88,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
     model's state. `model.json` in the folder of a run and in its archive records the
     sha256 of the source's files, and a trained model does not open with others.
     """
-
-    config_keys: ClassVar[Mapping[str, Any]] = {
-        key: annotation
-        for settings in SETTINGS
-        for key, annotation in annotations(settings).items()
-    }
-    """The keys of a config and their types: `from_params` is not AllenNLP's."""
 
     def __init__(
         self,
@@ -117,14 +125,15 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Raises `InputError` listing all invalid values, or naming a file that is missing
         or not a biLM.
         """
-        require_none(problems_of(settings), "elmo: ")
+        where = f"{config_path}." if config_path else ""
+        return cls._of(ElmoSettings.read(settings), run_folder, where)
+
+    @classmethod
+    def _of(cls, settings: ElmoSettings, run_folder: str | None, where: str) -> Self:
         frozen = Layers.open(
-            SourceSettings.of(settings),
-            cache_dir=settings.get("cache_dir"),
-            run_folder=run_folder,
-            where=f"{config_path}." if config_path else "",
+            settings, cache_dir=settings.cache_dir, run_folder=run_folder, where=where
         )
-        return cls(frozen, MixSettings.of(settings), Places.of(settings))
+        return cls(frozen, settings, settings)
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
@@ -138,15 +147,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         config = dict(params.as_dict(quiet=True))
         params.params.clear()
         kind = config.pop("type", REGISTERED_AS)
-        problems = problems_of(config)
         if kind != REGISTERED_AS:
-            problems.insert(0, Wrong("type", REGISTERED_AS, kind))
-        require_none(problems, "elmo: ")
+            raise WrongValues([Wrong("type", REGISTERED_AS, kind)], "elmo: ")
+        settings = ElmoSettings.read(config)
         if extras.get("offline"):
-            config["offline"] = True
-        embedder = cls.open(
-            run_folder=extras.get("serialization_dir"), config_path=path, **config
-        )
+            settings = replace(settings, offline=True)
+        embedder = cls._of(settings, extras.get("serialization_dir"), f"{path}.")
         if "constructor_to_call" in extras:
             embedder._check_places()
         return embedder
@@ -263,30 +269,3 @@ class ElmoTokenEmbedder(TokenEmbedder):
                     problem,
                     hint="models of this package have this key under model.elmo",
                 )
-
-
-def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
-    """All unknown keys and invalid values among the keys of `model.elmo`."""
-    known = ElmoTokenEmbedder.config_keys
-    problems = []
-    for key in settings:
-        if key in known:
-            continue
-        expected = f"one of the keys {', '.join(known)}"
-        near = nearest(key, known)
-        if near is not None:
-            expected = f"a key of ELMo (nearest: {near})"
-        problems.append(Wrong(key, expected, key))
-    problems += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
-    invalid = {wrong.key for wrong in problems}
-    for key, value in (("state", "carry"), ("layer_norm", "batch")):
-        if (
-            settings.get("cache_dir") is not None
-            and settings.get(key) == value
-            and "cache_dir" not in invalid
-        ):
-            because = (
-                f"null where {key} is {value}: vectors then depend on other sentences"
-            )
-            problems.append(Wrong("cache_dir", because, settings["cache_dir"]))
-    return problems
