@@ -11,7 +11,12 @@ from elmo_tasks.errors import Interrupted
 from elmo_tasks.option_values import OUTPUTS, BatchSizes, InferencePrecision, Pooling
 from elmo_tasks.settings import annotations, choices, number
 
-_SIZES = annotations(BatchSizes)
+_SIZES = {
+    "max_length": "split longer lines into windows of N tokens",
+    "overlap": "tokens that adjacent windows share",
+    "batch_size": "largest number of sentences in a batch",
+    "max_tokens": "largest number of tokens in a batch",
+}
 
 
 DESCRIPTION = (
@@ -116,34 +121,14 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
         default="float32",
         help="data type of the matrix products (default: float32); int8 needs a CPU",
     )
-    parser.add_argument(
-        "--max-length",
-        type=number(_SIZES["max_length"]),
-        default=512,
-        metavar="N",
-        help="split longer lines into windows of N tokens (default: 512)",
-    )
-    parser.add_argument(
-        "--overlap",
-        type=number(_SIZES["overlap"]),
-        default=128,
-        metavar="N",
-        help="tokens that adjacent windows share (default: 128)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=number(_SIZES["batch_size"]),
-        default=64,
-        metavar="B",
-        help="largest number of sentences in a batch (default: 64)",
-    )
-    parser.add_argument(
-        "--max-tokens",
-        type=number(_SIZES["max_tokens"]),
-        default=4096,
-        metavar="N",
-        help="largest number of tokens in a batch (default: 4096)",
-    )
+    for name, text in _SIZES.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=number(annotations(BatchSizes)[name]),
+            default=getattr(BatchSizes, name),
+            metavar="N",
+            help=f"{text} (default: %(default)s)",
+        )
     add_device(parser)
 
 

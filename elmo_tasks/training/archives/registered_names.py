@@ -20,7 +20,7 @@ from allennlp.common.params import parse_overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Wrong
 from elmo_tasks.system.run_names import CONFIG
-from elmo_tasks.training.nested import below, items
+from elmo_tasks.training.nested import below, items, strings
 
 UNSAFE_KEYS = {
     "_pretrained": "no module of another archive (from_archive tunes a whole model)",
@@ -91,11 +91,4 @@ def unsafe_keys(config: Any, path: str = "") -> Iterator[Wrong]:
 
 def named_in(overrides: str) -> set[str]:
     """All texts in the overrides of a user, a Jsonnet object."""
-    return set(_texts(parse_overrides(overrides)))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for _, part in items(value):
-        yield from _texts(part)
+    return {text for _, text in strings("", parse_overrides(overrides))}
