@@ -42,7 +42,13 @@ from elmo_tasks.training.folder import (
 from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.reports.curves import draw_curves
 from elmo_tasks.training.reports.logs import logged
-from elmo_tasks.training.torchrun import Launch, Torchrun, Training, run, run_as
+from elmo_tasks.training.torchrun import (
+    Launch,
+    Training,
+    launch_of_torchrun,
+    run,
+    run_as,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -79,13 +85,13 @@ def train(
     if not recover:
         require_sound(config)
     training = Training(_of_training(config), folder, packages)
-    group = Torchrun.of_environment()
-    if group is not None and group.rank > 0:
+    launch = launch_of_torchrun(config)
+    if launch is not None and launch.rank > 0:
         wait_for_vocabulary(folder)
         with logged(folder):
-            run(training, group.launch(config))
+            run(training, launch)
         return
-    if group is not None and (folder / CONFIG).is_file():
+    if launch is not None and (folder / CONFIG).is_file():
         recover = True
     if recover and not folder.is_dir():
         problem = "expected the folder of a run to resume, got none"
@@ -98,7 +104,7 @@ def train(
             report(describe(config))
         with _logged_here(folder, config, report):
             try:
-                _launch(training, config, group)
+                _launch(training, config, launch)
             except KeyboardInterrupt:
                 raise Interrupted(what_recover_does(folder)) from None
             metric = config["trainer"].get("validation_metric", "-loss")
@@ -125,15 +131,15 @@ def _logged_here(
 
 
 def _launch(
-    training: Training, config: Mapping[str, Any], group: Torchrun | None
+    training: Training, config: Mapping[str, Any], launch: Launch | None
 ) -> None:
     """
     AllenNLP's training: in this process, in those of `distributed`, or as the first of
     torchrun. Where there are several, this one makes their vocabulary.
     """
-    if group is not None:
+    if launch is not None:
         make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
-        run(training, group.launch(config))
+        run(training, launch)
     elif config.get("distributed"):
         make_vocabulary(Params(copy.deepcopy(dict(config))), training.folder)
         devices = config["distributed"]["cuda_devices"]

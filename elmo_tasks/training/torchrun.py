@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 
@@ -84,60 +84,36 @@ def run_as(rank: int, training: Training, launch: Launch) -> None:
 _AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
 
 
-@dataclass(frozen=True)
-class Torchrun:
-    """What torchrun tells a process in its environment."""
+def launch_of_torchrun(config: Mapping[str, Any]) -> Launch | None:
+    """
+    This process's part in a training by torchrun, from its environment; `None` if
+    torchrun did not start this process. The processes meet at the port after that of
+    torchrun's own store, which the first one opens: torchrun's outlives a restart, and
+    still has what the processes before it wrote.
 
-    rank: int
-    processes: int
-    processes_per_node: int
-    address: str
-    port: int
-
-    @classmethod
-    def of_environment(cls) -> Self | None:
-        """`None` if torchrun did not start this process."""
-        if "TORCHELASTIC_RUN_ID" not in os.environ:
-            return None
-        return cls(
-            rank=int(os.environ["RANK"]),
-            processes=int(os.environ["WORLD_SIZE"]),
-            processes_per_node=int(os.environ["LOCAL_WORLD_SIZE"]),
-            address=os.environ["MASTER_ADDR"],
-            port=int(os.environ["MASTER_PORT"]),
-        )
-
-    def devices(self, config: Mapping[str, Any]) -> list[int]:
-        """
-        The device of each process: those of `distributed.cuda_devices` on each node,
-        else its GPUs in order, or the CPU (-1) if the config says so or a node has no
-        GPU. Raises `InputError` if a node has fewer devices than processes.
-        """
-        per_node = self.processes_per_node
-        given = (config.get("distributed") or {}).get("cuda_devices")
-        if given is None:
-            is_for_cpu = config["trainer"].get("cuda_device") == -1
-            if is_for_cpu or not torch.cuda.is_available():
-                given = [-1] * per_node
-            else:
-                given = list(range(torch.cuda.device_count()))
-        if len(given) < per_node:
-            wanted = f"expected {per_node} devices, one for each process of a node"
-            hint = (
-                "give torchrun another --nproc-per-node, "
-                "or set distributed.cuda_devices"
-            )
-            raise InputError(f"{wanted}, got {len(given)}", hint=hint)
-        nodes = self.processes // per_node
-        return given[:per_node] * nodes
-
-    def launch(self, config: Mapping[str, Any]) -> Launch:
-        """
-        This process's part in the training. The processes meet at the port after that
-        of torchrun's own store, which the first one opens: torchrun's outlives a
-        restart, and still has what the processes before it wrote. Raises `InputError`
-        as `devices` does.
-        """
-        devices = self.devices(config)
-        os.environ[_AGENT_STORE] = "False"
-        return Launch(self.rank, devices, self.address, self.port + 1)
+    The devices are those of `distributed.cuda_devices` on each node, else its GPUs in
+    order, or the CPU (-1) if the config says so or a node has no GPU. Raises
+    `InputError` if a node has fewer devices than processes.
+    """
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
+        return None
+    per_node = int(os.environ["LOCAL_WORLD_SIZE"])
+    given = (config.get("distributed") or {}).get("cuda_devices")
+    if given is None:
+        is_for_cpu = config["trainer"].get("cuda_device") == -1
+        if is_for_cpu or not torch.cuda.is_available():
+            given = [-1] * per_node
+        else:
+            given = list(range(torch.cuda.device_count()))
+    if len(given) < per_node:
+        wanted = f"expected {per_node} devices, one for each process of a node"
+        hint = "give torchrun another --nproc-per-node, or set distributed.cuda_devices"
+        raise InputError(f"{wanted}, got {len(given)}", hint=hint)
+    os.environ[_AGENT_STORE] = "False"
+    nodes = int(os.environ["WORLD_SIZE"]) // per_node
+    return Launch(
+        rank=int(os.environ["RANK"]),
+        devices=given[:per_node] * nodes,
+        address=os.environ["MASTER_ADDR"],
+        port=int(os.environ["MASTER_PORT"]) + 1,
+    )
