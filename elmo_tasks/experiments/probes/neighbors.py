@@ -4,7 +4,7 @@ word vectors (Table 4).
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from heapq import nlargest
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +17,6 @@ from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from elmo_tasks.experiments.probes.senses import read_senses
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 from elmo_tasks.pretraining.text.sentences import read_sentences
-
-CHUNK = 32_768
-"""Vectors compared at a time."""
 
 
 def read_corpus(file: str | Path) -> Iterator[list[str]]:
@@ -144,12 +141,12 @@ def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def nearest_words(
-    file: str | Path, word: str, *, top: int, chunk: int = CHUNK
+    file: str | Path, word: str, *, top: int
 ) -> list[tuple[str, float]] | None:
     """
     The `top` words of a file of word vectors with the nearest vectors, and their
     cosines, in order; `None` if the file has the word neither as given nor in lower
-    case. The file is read twice, `chunk` vectors at a time.
+    case. The file is read twice.
 
     Raises `InputError` as `read_vectors` does.
     """
@@ -158,23 +155,14 @@ def nearest_words(
     name = word if word in own else word.lower()
     if name not in own:
         return None
-    best: list[tuple[str, float]] = []
-    others = _other_vectors(file, width, name)
-    part = list(islice(others, chunk))
-    while part:
-        words = [other for other, _ in part]
-        near = cosines(np.stack([vector for _, vector in part]), own[name])
-        best += zip(words, near.tolist(), strict=True)
-        best.sort(key=itemgetter(1), reverse=True)
-        del best[top:]
-        part = list(islice(others, chunk))
-    return best
+    others = _other_cosines(file, name, own[name])
+    return nlargest(top, others, key=itemgetter(1))
 
 
-def _other_vectors(
-    file: str | Path, width: int, name: str
-) -> Iterator[tuple[str, np.ndarray]]:
-    """The words of a file but one, with their vectors [D]."""
-    for word, vector in read_vectors(file, width=width):
+def _other_cosines(
+    file: str | Path, name: str, own: np.ndarray
+) -> Iterator[tuple[str, float]]:
+    """The words of a file but one, with the cosines of their vectors and its own [D]."""
+    for word, vector in read_vectors(file, width=len(own)):
         if word != name:
-            yield word, vector
+            yield word, float(cosines(vector[None], own)[0])
