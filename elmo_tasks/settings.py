@@ -345,11 +345,7 @@ def expectation(error: ErrorDetails) -> str:
         return "an object"
     if error["type"] in ("sequence_str", "tuple_type"):
         return "a valid list"
-    if error["type"] == "int_from_float":
-        return "a valid integer"
-    if error["type"] == "path_type":
-        return "a path"
-    text = error["msg"].partition(" after validation")[0]
+    text = error["msg"].partition(" after validation")[0].partition(", got ")[0]
     text = text.removeprefix("Value error, ").removeprefix("Input should be ")
     if text.startswith(("greater", "less")):
         return f"a number {text}"

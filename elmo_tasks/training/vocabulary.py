@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
@@ -77,26 +77,18 @@ class SavedVocabulary(Vocabulary):
         return {name: self.get_vocab_size(name) for name in self.get_namespaces()}
 
 
-def _settings(folder: Path) -> Any:
-    """The key `vocabulary` of a run's config, `None` if there is none."""
-    try:
-        config = json.loads((folder / CONFIG).read_text("utf-8"))
-        return config.get("vocabulary")
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
 def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
     """
     The class of the vocabulary in the config beside its folder; `Vocabulary` if that
     tells no other.
     """
-    name = _settings(Path(directory).parent)
     try:
+        config = json.loads((Path(directory).parent / CONFIG).read_text("utf-8"))
+        name = config["vocabulary"]
         if not isinstance(name, str):
             name = name["type"]
         found, _ = Vocabulary.resolve_class_name(name)
-    except (KeyError, TypeError, ConfigurationError):
+    except (OSError, ValueError, KeyError, TypeError, ConfigurationError):
         return Vocabulary
     if found is SavedVocabulary:
         return Vocabulary

@@ -34,8 +34,6 @@ _BARE = (object.__init__, nn.Module.__init__)
 
 PLAIN = (bool, int, float, str)
 
-_SHOWN_KEYS = 12
-
 
 class Distributed(FromParams):
     """
@@ -124,9 +122,7 @@ def _unknown(
     for key in options:
         if key in taken:
             continue
-        hint = f"it has {', '.join(sorted(taken)[:_SHOWN_KEYS])}"
-        if len(taken) > _SHOWN_KEYS:
-            hint += ", ..."
+        hint = f"it has {', '.join(sorted(taken))}"
         near = nearest(key, taken)
         if near is not None:
             hint = f"nearest: {near}"

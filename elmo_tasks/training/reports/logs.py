@@ -20,6 +20,8 @@ from elmo_tasks.system.run_names import LOG
 
 logger = logging.getLogger(__name__)
 
+_OF_TRAINER = logging.getLogger(GradientDescentTrainer.__module__)
+
 LEVEL_VARIABLE = "ALLENNLP_LOG_LEVEL"
 FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 
@@ -40,7 +42,8 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
     }
     if report is not None:
         handlers["elmo_tasks"].append(_Reporter(report))
-    with _restored(file), _without_advice():
+    with _restored(file):
+        _OF_TRAINER.addFilter(_is_no_advice)
         os.environ[LEVEL_VARIABLE] = "WARNING"
         for shown_before in logging.getLogger().handlers:
             shown_before.setLevel(logging.WARNING)  # AllenNLP replaces them later
@@ -56,21 +59,8 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
             raise
 
 
-@contextmanager
-def _without_advice() -> Iterator[None]:
-    """
-    Inside, AllenNLP does not warn that `patience` is null: it is so on purpose, in most
-    of the paper's configs, too.
-    """
-    of_trainer = logging.getLogger(GradientDescentTrainer.__module__)
-    of_trainer.addFilter(_is_no_advice)
-    try:
-        yield
-    finally:
-        of_trainer.removeFilter(_is_no_advice)
-
-
 def _is_no_advice(record: logging.LogRecord) -> bool:
+    """Not that `patience` is null: it is so on purpose, in most of the paper's configs."""
     return "patience was set to None" not in str(record.msg)
 
 
@@ -135,6 +125,7 @@ def _restored(file: logging.Handler) -> Iterator[None]:
         for handler, level in levels:
             handler.setLevel(level)
         file.close()
+        _OF_TRAINER.removeFilter(_is_no_advice)
         sys.excepthook = hook
         if variable is None:
             os.environ.pop(LEVEL_VARIABLE, None)
