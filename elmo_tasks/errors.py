@@ -2,7 +2,6 @@
 
 import difflib
 import errno
-import logging
 import os
 import re
 import traceback
@@ -237,18 +236,6 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while current is not None:
         yield current
         current = current.__cause__
-
-
-def log_to_files(error: BaseException) -> None:
-    """Writes the traceback to the run's `out.log`, if there is one."""
-    logger = logging.getLogger()
-    trace = (type(error), error, error.__traceback__)
-    record = logger.makeRecord(
-        logger.name, logging.CRITICAL, __file__, 0, "Stopped", (), trace
-    )
-    for handler in logger.handlers:
-        if isinstance(handler, logging.FileHandler):
-            handler.handle(record)
 
 
 def _jsonnet_line(message: str) -> str:

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.option_values import Quoting
+from elmo_tasks.formats.bilm_files import FORMATS
+from elmo_tasks.option_values import InferencePrecision, Quoting
 from elmo_tasks.settings import PathLike, choices, wrong_values
 
 STANDARD_INPUT = "-"
@@ -126,6 +127,30 @@ def add_device(parser: argparse.ArgumentParser) -> None:
         metavar="DEVICE",
         help="auto: a GPU of CUDA if there is one, else the CPU (default); or cpu, cuda:0, ..., mps (untested)",
     )
+
+
+def add_language_model(parser: argparse.ArgumentParser) -> None:
+    """Adds `--model`, `--precision` and `--device`, for measuring a language model."""
+    parser.add_argument(
+        "--model",
+        type=location,
+        metavar="MODEL",
+        help="the folder of a run (after its first validation), an exported folder, its"
+        " ZIP or URL, or hf://OWNER/NAME (default: bundled)",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=choices(InferencePrecision),
+        default="float32",
+        help="data type of the biLM's matrix products; the softmax is always float32 (default: float32)",
+    )
+    add_device(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Adds `--format`, that of the weights of a biLM."""
+    text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
+    parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
 
 
 def add_ray(parser: argparse._ActionsContainer, text: str) -> None:

@@ -9,21 +9,20 @@ from pathlib import Path
 from elmo_tasks.cli import bilm_random, bilm_score, bilm_surprisal
 from elmo_tasks.cli.arguments import (
     add_actions,
-    add_device,
+    add_format,
+    add_language_model,
     add_table_options,
     location,
     table_options,
 )
-from elmo_tasks.formats.bilm_files import FORMATS
 from elmo_tasks.option_values import (
     CARRY,
     PERPLEXITY_ROWS,
     RESET,
     HeldOut,
-    InferencePrecision,
     MantissaBits,
 )
-from elmo_tasks.settings import Size, choices, number
+from elmo_tasks.settings import Size, number
 from elmo_tasks.system.run_names import CARD_FILE
 
 _PREPARE = (
@@ -37,10 +36,6 @@ _EXPORT = (
 _PERPLEXITY = (
     "Print the perplexity of the exact softmax. Sentence ends and `<UNK>` count as words, and every token is "
     "predicted once in each direction. `mean` is the geometric mean of the directions."
-)
-_MODEL_HELP = (
-    "the folder of a run (after its first validation), an exported folder, its ZIP or URL, or"
-    " hf://OWNER/NAME (default: bundled)"
 )
 _STATE_HELP = (
     "what each sentence starts from: carry, the last states of the sentence before it in the same place, as in"
@@ -81,10 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_perplexity(add("perplexity", description=_PERPLEXITY, help=text))
     text = "write the surprisal of each word of a text"
     action = add("surprisal", description=bilm_surprisal.DESCRIPTION, help=text)
-    bilm_surprisal.add_arguments(action, _MODEL_HELP)
+    bilm_surprisal.add_arguments(action)
     text = "print the accuracy on minimal pairs"
     action = add("score", description=bilm_score.DESCRIPTION, help=text)
-    bilm_score.add_arguments(action, _MODEL_HELP)
+    bilm_score.add_arguments(action)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -155,8 +150,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "out", type=location, metavar="OUT", help="folder for the four files"
     )
-    text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
-    parser.add_argument("--format", choices=FORMATS, default="hdf5", help=text)
+    add_format(parser)
     card = parser.add_argument_group(
         "model card",
         "what README.md says of the biLM",
@@ -196,7 +190,6 @@ def _export(args: argparse.Namespace) -> None:
 def _add_perplexity(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_perplexity)
     add = parser.add_argument
-    add("--model", type=location, metavar="MODEL", help=_MODEL_HELP)
     add(
         "files",
         type=location,
@@ -218,14 +211,7 @@ def _add_perplexity(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop after N tokens of each file",
     )
-    precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add(
-        "--precision",
-        choices=choices(InferencePrecision),
-        default="float32",
-        help=precision,
-    )
-    add_device(parser)
+    add_language_model(parser)
 
 
 def _perplexity(args: argparse.Namespace) -> None:

@@ -2,8 +2,7 @@
 
 import argparse
 
-from elmo_tasks.cli.arguments import location
-from elmo_tasks.formats.bilm_files import FORMATS
+from elmo_tasks.cli.arguments import add_format, location
 from elmo_tasks.settings import Seed, number
 
 DESCRIPTION = (
@@ -23,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--options", type=location, metavar="FILE", help=options)
     seed = "seed of the random weights (default: %(default)s)"
     add("--seed", type=number(Seed), default=1, metavar="N", help=seed)
-    text = "format of the weights: hdf5, which all ELMo packages read (default), or safetensors"
-    add("--format", choices=FORMATS, default="hdf5", help=text)
+    add_format(parser)
 
 
 def run(args: argparse.Namespace) -> None:

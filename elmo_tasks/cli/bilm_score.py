@@ -15,7 +15,7 @@ DESCRIPTION = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks bilm score --pairs FILE...`."""
     parser.set_defaults(func=run)
     add = parser.add_argument
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     add("--group", metavar="NAME", default=PAIR_GROUP, help=group)
     out = "also write a table with the surprisal of each pair's sentences, in bits"
     add("--output", type=location, metavar="OUT", help=out)
-    add_model_options(parser, model_help)
+    add_model_options(parser)
     add("--force", action="store_true", help="replace an existing file")
 
 

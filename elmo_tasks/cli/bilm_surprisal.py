@@ -3,12 +3,11 @@
 import argparse
 
 from elmo_tasks.cli.arguments import (
-    add_device,
+    add_language_model,
     add_table_options,
     location,
 )
-from elmo_tasks.option_values import CARRY, RESET, InferencePrecision
-from elmo_tasks.settings import choices
+from elmo_tasks.option_values import CARRY, RESET
 
 DESCRIPTION = (
     "Write a table with the surprisal of each word in bits, forward (given the words before it) and backward (given"
@@ -45,22 +44,15 @@ def _mark(text: str) -> str:
     return text
 
 
-def add_model_options(parser: argparse.ArgumentParser, model_help: str) -> None:
+def add_model_options(parser: argparse.ArgumentParser) -> None:
     """The options of `open_surprisal`."""
-    add = parser.add_argument
-    add("--model", type=location, metavar="MODEL", help=model_help)
-    add("--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP)
-    precision = "data type of the biLM's matrix products; the softmax is always float32 (default: float32)"
-    add(
-        "--precision",
-        choices=choices(InferencePrecision),
-        default="float32",
-        help=precision,
+    parser.add_argument(
+        "--tokenizer", default="whitespace", metavar="NAME", help=_TOKENIZER_HELP
     )
-    add_device(parser)
+    add_language_model(parser)
 
 
-def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks bilm surprisal FILE... --output OUT`."""
     parser.set_defaults(func=run)
     add = parser.add_argument
@@ -86,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser, model_help: str) -> None:
     add("--keep", metavar="NAMES", help=_KEEP_HELP)
     add("--regions", type=_mark, metavar="MARK", help=_REGIONS_HELP)
     add("--state", choices=(RESET, CARRY), default=RESET, help=_STATE_HELP)
-    add_model_options(parser, model_help)
+    add_model_options(parser)
     add("--force", action="store_true", help="replace existing files")
 
 

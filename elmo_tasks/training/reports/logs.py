@@ -5,8 +5,9 @@ What a training reports, a line for each epoch, and what it writes to `out.log`.
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_tasks.errors import log_to_files
 from elmo_tasks.system.run_names import LOG
 
 logger = logging.getLogger(__name__)
@@ -54,8 +54,9 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
                 logging.getLogger(name).addHandler(handler)
         try:
             yield
-        except Exception as error:
-            log_to_files(error)
+        except Exception:
+            with suppress(OSError):  # of a full disk
+                traceback.print_exc(file=file.stream)
             raise
 
 
