@@ -50,36 +50,14 @@ def data_files(
     for key in keys:
         for _, name in strings(key, config.get(key)):
             if not REMOTE.match(name):
-                for part in _parts(name):
-                    found.update(_files(part))
+                found.update(_files(located(name)))
     return sorted(found)
-
-
-def _parts(name: str) -> list[str]:
-    """
-    The paths in a name, which are between commas. One that does not exist may be that
-    of a member, after that of its archive.
-    """
-    found = []
-    for part in [name] if os.path.exists(located(name)) else name.split(","):
-        path = located(part.strip())
-        archive, _, _ = path.partition("!")
-        if not _existing(path) and os.path.exists(archive):
-            path = archive
-        found.append(path)
-    return found
-
-
-def _existing(name: str) -> list[Path]:
-    """The files and folders with a name or of a pattern."""
-    if os.path.exists(name):
-        return [Path(name)]
-    return [Path(file) for file in glob.glob(name, recursive=True)]
 
 
 def _files(name: str) -> Iterator[Path]:
     """The files with a name or of a pattern, and those in its folders."""
-    for path in _existing(name):
+    names = [name] if os.path.exists(name) else glob.glob(name, recursive=True)
+    for path in map(Path, names):
         if path.is_file():
             yield path
         for file in path.rglob("[!.]*"):

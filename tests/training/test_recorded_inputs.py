@@ -16,9 +16,7 @@ NAMES: dict[str, Any] = {
     "file": "data/a.txt",
     "folder": "data",
     "pattern": "data/*.txt",
-    "list": "data/a.txt, data/b.txt",
     "home": "~/data/a.txt",
-    "member": "data/a.txt!member",
     "object": {"a": ["data/a.txt"]},
 }
 
