@@ -17,7 +17,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import checked
 from elmo_tasks.training.inlined import Inlined, Inlining, construct_inlined
-from elmo_tasks.training.labels import label_counts, require_no_new_labels
+from elmo_tasks.training.vocabulary import label_counts, require_no_new_labels
 
 
 class TaskModel(Inlining, Model):

@@ -15,7 +15,7 @@ from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.contents import FROM_ARCHIVE, unpacked
 from elmo_tasks.training.archives.loading import load_archive
-from elmo_tasks.training.labels import label_counts, require_no_new_labels
+from elmo_tasks.training.vocabulary import label_counts, require_no_new_labels
 
 
 @Model.register(FROM_ARCHIVE, constructor="from_archive", exist_ok=True)
