@@ -52,6 +52,8 @@ from elmo_tasks.training.torchrun import (
 
 logger = logging.getLogger(__name__)
 
+RECOVER = "--recover resumes from the last checkpoint, if there is one"
+
 
 def train(
     params: Params,
@@ -106,19 +108,10 @@ def train(
             try:
                 _launch(training, config, launch)
             except KeyboardInterrupt:
-                raise Interrupted(what_recover_does(folder)) from None
+                raise Interrupted(RECOVER) from None
             metric = config["trainer"].get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
-
-
-def what_recover_does(folder: Path) -> str:
-    """Of an interrupted training in this folder."""
-    if (folder / ARCHIVE).exists():  # AllenNLP has written it
-        return f"--recover resumes; {ARCHIVE} has the best epoch so far"
-    if any(folder.glob("model_state_*.th")):
-        return "--recover resumes from its last checkpoint"
-    return "--recover begins again, since there is no checkpoint yet"
 
 
 def _logged_here(

@@ -17,7 +17,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import LOCK, exclusive
 from elmo_tasks.system.run_names import INPUTS
 from elmo_tasks.training.folder import prepare, require_plain_name
-from elmo_tasks.training.run import what_recover_does
 from tests.forks import killed_while_writing
 
 CONFIG = {
@@ -110,13 +109,6 @@ def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     ):
         start(begun, CHANGED)
     assert names(begun) == before
-
-
-def test_what_recover_does_is_said(begun: Path, tmp_path: Path) -> None:
-    assert "last checkpoint" in what_recover_does(begun)
-    assert "begins again" in what_recover_does(tmp_path)
-    (tmp_path / "model.tar.gz").touch()
-    assert "the best epoch so far" in what_recover_does(tmp_path)
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
