@@ -21,7 +21,12 @@ from contextlib import nullcontext
 from types import FrameType
 from typing import NoReturn
 
-from elmo_tasks.cli.arguments import add_verbosity, with_arguments
+from elmo_tasks.cli.arguments import (
+    add_verbosity,
+    location,
+    path,
+    with_arguments,
+)
 from elmo_tasks.errors import (
     ALLENNLP,
     Interrupted,
@@ -179,10 +184,19 @@ def _wait_asleep() -> None:
 
 
 def _print_completion(shell: str) -> None:
-    from elmo_tasks.cli.running.completion import print_completion
-
+    """
+    Prints the script with which a shell completes a command line, paths to the names of
+    files. Raises `InputError` if shtab is not installed.
+    """
+    with needs("shtab"):
+        import shtab
     parser, commands = parsers(*[name for name in COMMANDS if name != "ablate-run"])
-    print_completion(shell, parser, commands.values())
+    for command in commands.values():
+        for one in with_arguments(command):
+            for argument in one._actions:
+                if argument.type in (location, path):
+                    argument.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(parser, shell=shell))
 
 
 def _set_verbosity(args: argparse.Namespace) -> None:
