@@ -17,6 +17,7 @@ NAMES: dict[str, Any] = {
     "folder": "data",
     "pattern": "data/*.txt",
     "home": "~/data/a.txt",
+    "member": "data/a.txt!member",
     "object": {"a": ["data/a.txt"]},
 }
 
