@@ -186,10 +186,13 @@ test-wheel: dist
 tutorials: install
 	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
 
-# The synthetic corpus in fixtures/miniworld, and the page's examples from it.
-worlds: install
+# The synthetic corpus in fixtures/miniworld, and the page's examples from it, if their programs have changed.
+worlds: build/worlds
+
+build/worlds: $(wildcard fixtures/generator/*.py fixtures/generator/*/*.py) | install
 	@$(BIN)/python -m fixtures.generator corpora
 	@$(BIN)/python -m fixtures.generator examples
+	@mkdir -p build && touch build/worlds
 
 generated: worlds tutorials ## write all that is generated: the synthetic corpus, tutorials, reference pages, tables, pictures
 	@PYTHONPATH=. $(BIN)/python docs/generate.py

@@ -16,6 +16,7 @@ from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 from overrides import overrides
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Device, checked
 from elmo_tasks.system.files import write_text
 from elmo_tasks.tasks.reader import LABEL_NAMESPACE
@@ -112,6 +113,10 @@ class LabelEvaluator(OfficialEvaluator):
     def text(self, answers: Answers) -> str:
         labels = list(self.vocab.get_token_to_index_vocabulary(LABEL_NAMESPACE))
         lines = []
+        for known, _ in answers[:1]:
+            if not known.keys() >= set(_NO_WORDS):
+                wanted = f"expected metadata with {', '.join(_NO_WORDS)}"
+                raise InputError(f"predictions: {wanted}, got {', '.join(known)}")
         for known, probabilities in sorted(answers, key=by_line):
             record = {name: known[name] for name in known if name not in _NO_WORDS}
             by_label = dict(zip(labels, probabilities.tolist(), strict=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings, write_card
+from elmo_tasks.elmo.models.kinds import config_in, kinds_among, names_in
 from elmo_tasks.elmo.sources.manylangs import ENCODER, WEIGHTS
 from elmo_tasks.elmo.sources.transformer_files import PICKLES, SAFETENSORS
 from elmo_tasks.elmo.sources.types import BILM, COVE, SOURCES
@@ -105,11 +106,11 @@ def require_free(folder: Path, written: Collection[str], kind: str = BILM) -> No
     patterns = [*OF_MODELS, *_OF_RUNS]
     if kind != BILM:
         patterns += SOURCES[kind].patterns
-    others = []
-    for path in sorted(folder.iterdir()):
-        if path.name not in written and fits_any(path.name, patterns):
-            others.append(path.name)
-    if others:
+    present = sorted(names_in(folder).difference(written))
+    others = [name for name in present if fits_any(name, patterns)]
+    config = None if CONFIG in written else config_in(folder)
+    if others or kinds_among(present, config):
+        others = others or present
         raise InputError(
             f"expected no files of another model, got {', '.join(others)}",
             file=folder,

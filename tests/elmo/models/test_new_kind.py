@@ -4,6 +4,7 @@ is resolved, digested, recorded, archived, saved and cached as the others.
 """
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from elmo_tasks.elmo import Elmo
 from elmo_tasks.elmo.layers import Layers, opened_models
 from elmo_tasks.elmo.models.files import files_of
 from elmo_tasks.elmo.models.record import record_models
-from elmo_tasks.elmo.sources.types import SourceSettings, register_source
+from elmo_tasks.elmo.sources.types import SOURCES, SourceSettings, register_source
 from elmo_tasks.errors import InputError
 
 SENTENCES = [["The", "harbour", "froze", "over", "."], ["It", "ended", "."]]
@@ -121,6 +122,19 @@ def test_it_is_saved_and_cached(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache").iterdir())) == 1  # one model, by its digest
     other = layers_of(write(tmp_path / "other", seed=2), cache_dir=cache)
     assert not torch.allclose(other, expected, atol=0.01)
+
+
+def test_no_other_model_is_saved_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "model")
+    named = replace(
+        SOURCES["tests_word_lstm"], is_in=lambda names, _: "words.txt" in names
+    )
+    monkeypatch.setitem(SOURCES, "tests_word_lstm", named)
+    with pytest.raises(InputError, match="no files of another model, got .*words.txt"):
+        Elmo.from_pretrained(device="cpu").save_pretrained(tmp_path / "model")
+    assert Elmo.from_pretrained(tmp_path / "model", device="cpu").dimension == 6
 
 
 def test_its_code_never_runs_for_a_name_alone(tmp_path: Path) -> None:

@@ -49,15 +49,25 @@ class LabelledReader(TaskReader):
             if not separator:
                 problem = "expected a label, a tab and a sentence"
                 raise InputError(problem, file=file_path, line=line)
-            yield self.text_to_instance(sentence.split(), label)
+            words = sentence.split()
+            yield self.text_to_instance(words, label, file=str(file_path), line=line)
 
     def text_to_instance(
-        self, words: Sequence[str], label: str | None = None
+        self,
+        words: Sequence[str],
+        label: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
     ) -> Instance:
-        """The fields `tokens` (T words), `metadata` and, if known, `label`."""
+        """
+        The fields `tokens` (T words), `label`, if known, and `metadata`: words, label,
+        file and line, with which an evaluation writes predictions in order.
+        """
+        metadata = {"words": list(words), "label": label, "file": file, "line": line}
         fields: dict[str, Field] = {
             "tokens": text_field([shared_token(word) for word in words]),
-            "metadata": MetadataField({"words": list(words)}),
+            "metadata": MetadataField(metadata),
         }
         if label is not None:
             fields["label"] = LabelField(label)
