@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.unpacking import require_regular
 
 _MOST_BYTES = 2**20
 
@@ -17,7 +16,6 @@ def read_json(path: str | Path, what: str, *, most_bytes: int = _MOST_BYTES) -> 
     `most_bytes` (1 MB) or cannot be read.
     """
     try:
-        require_regular(path)
         size = Path(path).stat().st_size
         if size > most_bytes:
             problem = f"expected {what}, got a file of {size:,} bytes"

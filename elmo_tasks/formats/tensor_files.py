@@ -11,7 +11,7 @@ from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.magic import ZIP
-from elmo_tasks.formats.unpacking import check_ratio, require_regular
+from elmo_tasks.formats.unpacking import check_ratio
 
 
 def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
@@ -24,7 +24,6 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
     hundred times as large as the file.
     """
     path = Path(file)
-    require_regular(path)
     packed = path.stat().st_size
     try:
         is_present = is_zip(path)

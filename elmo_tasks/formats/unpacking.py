@@ -5,9 +5,7 @@ unpacked, of an archive only those of known names.
 
 import gzip
 import io
-import os
 import shutil
-import stat
 import sys
 import tarfile
 import zipfile
@@ -69,20 +67,6 @@ def check_ratio(
         )
 
 
-def require_regular(file: str | Path) -> None:
-    """
-    Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for
-    ever. `OSError` if missing.
-    """
-    mode = os.stat(file).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise InputError(
-            "expected a regular file, got a pipe or a device",
-            file=file,
-            hint="save it to a file",
-        )
-
-
 def unpack(
     tar: Path | BinaryIO,
     folder: str | Path,
@@ -102,7 +86,6 @@ def unpack(
     try:
         opening: AbstractContextManager[BinaryIO]
         if isinstance(tar, Path):
-            require_regular(tar)
             opening = tar.open("rb")
         else:
             opening = nullcontext(tar)
@@ -144,7 +127,6 @@ def unzip(file: Path, folder: Path) -> None:
     hundred times its size (or 64 MB), or has two such members in equally many folders.
     """
     try:
-        require_regular(file)
         with zipfile.ZipFile(file) as archive:
             members = _members(archive, file)
             # No member unpacks to more than its size in the list.

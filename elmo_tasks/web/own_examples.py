@@ -28,7 +28,7 @@ def read_examples(
         raise InputError(problem)
     record = record_of(models[0])
     examples: list[dict[str, Any]] = []
-    for number, text in open_text(file, longest=None):
+    for number, text in open_text(file):
         if not text.strip():
             continue
         if len(examples) == MOST:

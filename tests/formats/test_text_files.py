@@ -24,17 +24,6 @@ def lines(file: Path | str, **options: object) -> list[tuple[int, str]]:
     return list(open_text(file, **options))  # type: ignore[arg-type]
 
 
-def test_the_longest_line(file: Path) -> None:
-    file.write_text("ééé")
-    assert lines(file, longest=3) == [(1, "ééé")]
-    file.write_text("a\néééé")
-    problem = "x.txt:2: expected lines of at most 3 .*, got one of 4 .*line breaks"
-    with pytest.raises(InputError, match=problem):
-        lines(file, longest=3)
-    file.write_text(f"a\r{'é' * 2**20}\r\nb\n")
-    assert len(lines(file)) == len(lines(file, longest=None)) == 3
-
-
 def test_marks(file: Path) -> None:
     file.write_text("\ufeff\ufeffa\n\ufeffb\ufeff\n")
     assert lines(file) == [(1, "a"), (2, "b\ufeff")]
@@ -49,16 +38,16 @@ def test_marks(file: Path) -> None:
         (b"a\nb\0\n", "2: expected text, got binary data .a NUL byte"),
         (
             gzip.compress(b"a\n", mtime=0)[:-9],
-            "x.txt:2: the gzip stream is truncated or dam",
+            "x.txt:2: cannot read the file from here on",
         ),
-        (b"\x1f\x8b\x08\xff", "x.txt:1: the gzip stream is truncated or damaged"),
+        (b"\x1f\x8b\x08\xff", "x.txt:1: cannot read the file from here on"),
         (
             gzip.compress(b"a\n", mtime=0)[:-8] + bytes(8),
-            "x.txt:2: the gzip stream is truncated or damaged",
+            "x.txt:2: cannot read the file from here on",
         ),
         (
             pyarrow.compress(b"abc" * 99, "zstd", asbytes=True)[:-2],
-            "x.txt:1: cannot read the file: ",
+            "x.txt:1: cannot read the file from here on: ",
         ),
     ],
 )
@@ -83,7 +72,6 @@ def test_line_ends_of_several_kinds(file: Path) -> None:
         ("a\0b", r"invalid path 'a\\x00b'"),
         ("nothing://x", "invalid path 'nothing://x'"),
         ("/proc/self/mem", "cannot read the file"),
-        ("/dev/null", "/dev/null: expected a regular file"),
     ],
 )
 def test_paths_that_cannot_be_read(path: str, problem: str) -> None:
@@ -100,9 +88,7 @@ def test_a_missing_corpus(file: Path) -> None:
 
 def test_uris(file: Path) -> None:
     file.write_text("a\n")
-    assert lines(Path(str(file))) == [(1, "a")]
-    for uri in (file.as_uri(), f"file://localhost{file}"):
-        assert list(open_text(uri)) == [(1, "a")]
+    assert list(open_text(file.as_uri())) == [(1, "a")]
     odd = file.with_name("a b%.txt")
     odd.write_text("c\n")
     assert list(open_text(odd.as_uri())) == [(1, "c")]
@@ -123,17 +109,19 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert list_files(pattern) == [str(tmp_path / name) for name in expected]
     uri = tmp_path.as_uri()
     assert list_files(f"{uri}/?.txt") == [f"{uri}/1.txt", f"{uri}/2.txt"]
-    for pattern in ("*.csv", "a", "a/b/*.md", "", f"{uri}/a", f"{uri}/gone/*"):
+    for pattern in (
+        "*.csv",
+        "a",
+        "a/b/*.md",
+        "/dev/nul[l]",
+        "",
+        f"{uri}/a",
+        f"{uri}/gone/*",
+    ):
         with pytest.raises(InputError, match="expected files, nothing matches"):
             list_files(pattern)
     with pytest.raises(InputError, match="nothing://x/.*: cannot list the files"):
         list_files("nothing://x/*")
-
-
-def test_devices_that_match() -> None:
-    require_path("/dev/null")
-    with pytest.raises(InputError, match="/dev/null: expected a regular file"):
-        list_files("/dev/nul[l]")
 
 
 def test_files_without_items() -> None:

@@ -11,38 +11,30 @@ the file and the line.
 """
 
 import os
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from glob import glob
-from gzip import BadGzipFile
 from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.unpacking import require_regular, unpacked
+from elmo_tasks.formats.unpacking import unpacked
 
 Item = TypeVar("Item")
-
-LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its memory
 
 MARK = "\ufeff"
 """The byte order mark."""
 
 _REMOTE_BUFFER = 2**20
-_DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
 def open_text(
     path: str | Path,
     *,
     corpus_hint: str | None = None,
-    longest: int | None = LONGEST_LINE,
     keep_marks: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
@@ -54,21 +46,13 @@ def open_text(
 
     Yields line numbers, counted from 1, and lines without their ends. Raises
     `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
-    missing corpus), a line has more than `longest` characters, is not UTF-8 or binary
-    (NUL), or the file is compressed and truncated or damaged. Lines before the error
-    have been yielded, up to a buffer before damage in a compressed file.
+    missing corpus), a line is not UTF-8 or binary (NUL), or the file is compressed and
+    truncated or damaged. Lines before the error have been yielded, up to a buffer
+    before damage in a compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, raw in raw_lines(opened, path):
             line = decode_line(raw, path, number, keep_marks=keep_marks)
-            if longest is not None and len(line) > longest:
-                problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
-                raise InputError(
-                    problem,
-                    file=path,
-                    line=number,
-                    hint="does the file have line breaks?",
-                )
             yield number, line
 
 
@@ -81,18 +65,12 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
     try:
         for number, raw in enumerate(_split_lines(unpacked(opened)), start=1):
             yield number, raw
-    except (EOFError, zlib.error, BadGzipFile) as error:
+    except (EOFError, zlib.error, OSError) as error:
         raise InputError(
-            "the gzip stream is truncated or damaged from here on",
+            f"cannot read the file from here on: {error}",
             file=name,
             line=number + 1,
-            hint="fetch or compress the file again",
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"cannot read the file: {error.strerror or error}",
-            file=name,
-            line=number + 1,
+            hint="if it is compressed, fetch or compress it again",
         ) from error
 
 
@@ -120,21 +98,15 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     """
     Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens
     URIs such as `s3://bucket/file`. Raises `InputError` if the file is missing, a
-    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or
-    the path is invalid.
+    folder or unreadable, or the path is invalid.
     """
     try:
-        if str(path).startswith("file://"):
-            path = url2pathname(urlsplit(str(path)).path)
         if "://" in str(path):
             with needs("pyarrow"):
                 from pyarrow.fs import FileSystem
             files, remote_path = FileSystem.from_uri(str(path))
             return BufferedReader(files.open_input_file(remote_path), _REMOTE_BUFFER)
-        local = located(path)
-        if not _DESCRIPTOR.fullmatch(local):
-            require_regular(local)
-        return open(local, "rb")
+        return open(located(path), "rb")
     except FileNotFoundError:
         where = "in the config or on the command line"
         if corpus_hint is not None:
@@ -156,7 +128,7 @@ def list_files(pattern: str) -> list[str]:
     """
     The files that a path, a URI or a glob (`**` is recursive) matches, sorted, with
     absolute paths; a glob in a URI is in the file's name. Raises `InputError` if there
-    is none, or a pipe or a device.
+    is none.
     """
     if "://" in pattern:
         names = _remote_files(pattern)
@@ -165,10 +137,8 @@ def list_files(pattern: str) -> list[str]:
     else:
         names = []
         for match in glob(pattern, recursive=True):
-            if not os.path.isdir(match):
-                name = os.path.abspath(match)
-                require_regular(name)
-                names.append(name)
+            if os.path.isfile(match):
+                names.append(os.path.abspath(match))
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
