@@ -3,6 +3,7 @@ Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for 
 libraries use.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -24,10 +25,10 @@ from elmo_tasks.elmo.models.files import is_remote
 from elmo_tasks.elmo.models.saving import save_model
 from elmo_tasks.elmo.pooling import pooled, require_pooling
 from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
+from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.elmo.sources.types import BILM, FILE_KEYS, SourceSettings
 from elmo_tasks.elmo.vector_model import LayerChoice, LayerChoices, VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
-from elmo_tasks.elmo.vectors.provenance import provenance
 from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
@@ -472,12 +473,21 @@ class Elmo:
 
     def provenance(self) -> dict[str, Any]:
         """
-        The files of the source and its options, as files of vectors record them.
+        The files of the source and its options, as files of vectors record them. Raises
+        `InputError` if it was not opened from files.
 
         >>> Elmo.from_pretrained().provenance()["model"]
         'bundled'
         """
-        return provenance(self.layers)
+        files = self.layers.opened_files()
+        source = self.layers.source
+        found: dict[str, Any] = {"model": files.public, "model_sha256": files.sha256}
+        if isinstance(source, BiLM):
+            found["options"] = json.dumps(source.options.to_dict())
+        if isinstance(source, Transformer):
+            found["options"] = source.model.config.to_json_string()
+            found["word_pieces"] = source.pieces
+        return found
 
     def vector_model(self, layers: LayerChoice, **options: Any) -> VectorModel:
         """

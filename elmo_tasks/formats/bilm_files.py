@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.magic import HDF5
 from elmo_tasks.system.run_names import (
     CONFIG,
     OPTIONS_FILE,
@@ -47,6 +46,9 @@ MODEL_TYPE = {"model_type": "elmo", "architectures": ["BiLM"]}
 _STRUCTURE = {"lstm", "char_cnn"}
 """The keys of that structure, which no other model has."""
 
+_HDF5 = b"\x89HDF"
+"""The first bytes of a file of HDF5."""
+
 _HEADER_LENGTH = 8  # bytes before the JSON at the start of a file of safetensors
 
 
@@ -66,7 +68,7 @@ def weight_format(weight_file: str | Path) -> Format:
             start = file.read(_HEADER_LENGTH + 1)
         if start[_HEADER_LENGTH:] == b"{":
             return "safetensors"
-        if start.startswith(HDF5):
+        if start.startswith(_HDF5):
             return "hdf5"
     return named_format(path)
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.magic import ZIP
-from elmo_tasks.formats.unpacking import check_ratio
+from elmo_tasks.formats.unpacking import ZIP, check_ratio
 
 
 def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
@@ -44,6 +43,24 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
         tensors = [value for value in loaded.values() if isinstance(value, Tensor)]
         check_ratio(sum([tensor.nbytes for tensor in tensors]), packed, file)
     return loaded
+
+
+def read_state_dict(file: Path, what: str) -> dict[str, Tensor]:
+    """
+    The tensors of a state dictionary by their names, float32, on the CPU. Errors call
+    them `what`. Raises `InputError` if there is no such file, or it is damaged or holds
+    more than tensors.
+    """
+    if not file.is_file():
+        raise InputError(f"no such file: {what}", file=file)
+    try:
+        found = load_tensors(file)
+        return {str(name): tensor.float() for name, tensor in found.items()}
+    except Exception:  # damaged files raise errors of any kind
+        problem = (
+            "is damaged, or holds more than tensors, such as code, which is not run"
+        )
+        raise InputError(f"cannot read {what}: it {problem}", file=file) from None
 
 
 def require_whole(file: Path) -> None:

@@ -16,14 +16,18 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.formats.magic import GZIP, ZSTD
 
 MOST_RATIO = 100  # how many times its size a compressed file may unpack to
 SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
 
 TAR_HINT = "`tar tzf` lists its members; copy or write it again"
 
-_MAGIC = {GZIP: "gzip", ZSTD: "zstd"}
+ZIP = b"PK\x03\x04"
+"""The first bytes of a ZIP."""
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""The first bytes of compressed files."""
+
 _SMALL_ARCHIVE = 2**26
 _AGAIN = "copy or download it again"
 _PART = 2**20

@@ -24,8 +24,7 @@ from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.web.guard import DOCS, MAX_BYTES, Guard, Hosts, problem_response
 from elmo_tasks.web.loaded import LoadedModel
-from elmo_tasks.web.other_models import OtherModels, record_of
-from elmo_tasks.web.own_examples import read_examples
+from elmo_tasks.web.records import OtherModels, read_examples, record_of
 
 logger = logging.getLogger(__name__)
 

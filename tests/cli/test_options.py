@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.cli.main import COMMANDS
-from elmo_tasks.formats.fetching.cache_folder import download_target
+from elmo_tasks.formats.fetching.download import download_target
 from elmo_tasks.formats.fetching.published import MODELS
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.elmo.manylangs import make as manylangs

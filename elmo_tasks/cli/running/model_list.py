@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.fetching.cache_folder import cache_folder, download_target
+from elmo_tasks.formats.fetching.download import cache_folder, download_target
 from elmo_tasks.formats.fetching.fetch import local_path
 from elmo_tasks.formats.fetching.published import (
     BUNDLED,

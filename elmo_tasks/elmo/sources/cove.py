@@ -13,8 +13,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import LayerOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
-from elmo_tasks.elmo.sources.state_dicts import read_state_dict
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tensor_files import read_state_dict
 from elmo_tasks.formats.vector_files import VectorFile
 
 DEPTH = 2

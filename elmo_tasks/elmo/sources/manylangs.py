@@ -20,9 +20,9 @@ from elmo_tasks.bilm.characters import (
     tokens_to_ids,
 )
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.elmo.sources.state_dicts import read_state_dict
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.formats.tensor_files import read_state_dict
 from elmo_tasks.formats.text.text_files import open_text
 
 WEIGHTS = "token_embedder.pkl"

@@ -22,11 +22,13 @@ from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.fetching.cache_folder import download_target, unpacked_folder
-from elmo_tasks.formats.fetching.download import download
+from elmo_tasks.formats.fetching.download import (
+    download,
+    download_target,
+    unpacked_folder,
+)
 from elmo_tasks.formats.fetching.published import published, published_at
-from elmo_tasks.formats.magic import ZIP
-from elmo_tasks.formats.unpacking import unzip
+from elmo_tasks.formats.unpacking import ZIP, unzip
 from elmo_tasks.system.files import file_sha256
 
 HUB = "hf://"

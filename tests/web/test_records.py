@@ -8,7 +8,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.web.own_examples import MOST, read_examples
+from elmo_tasks.web.records import MOST, read_examples
 from tests.archives.make import STORED
 from tests.test_flow import elmo_tasks
 from tests.web.conftest import texts

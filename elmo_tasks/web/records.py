@@ -1,17 +1,51 @@
-"""The examples of `elmo-tasks serve --examples FILE`, JSON lines as for `predict`."""
+"""
+What the server knows of its models: the record of a task, or of a model that is not of
+this package; and the examples of `elmo-tasks serve --examples FILE`.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import open_text
-from elmo_tasks.tasks.inputs import read_input
-from elmo_tasks.tasks.task import Example, Task
-from elmo_tasks.web.other_models import OtherModels, record_of
+from elmo_tasks.tasks import TASKS
+from elmo_tasks.tasks.inputs import Box, read_input
+from elmo_tasks.tasks.task import Example, Page, Task
 
 MOST = 30
 """Lines of a file: the page asks each model for all of them when it opens."""
+
+
+class AnyObject(BaseModel):
+    """An object, which the predictor itself checks, or makes."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class OtherModels(NamedTuple):
+    """
+    What the server knows of models that are not of this package: a form for their input,
+    and their output as JSON, unless a script of their opener draws it.
+    """
+
+    page: Page
+    boxes: tuple[tuple[str, Box], ...]
+    examples: tuple[Example, ...] = ()
+    input: type[BaseModel] = AnyObject
+    output: type[BaseModel] = AnyObject
+
+
+def record_of(described: Mapping[str, Any]) -> Task | OtherModels:
+    """What the server knows of a model that `LoadedModel` has described."""
+    page = described["page"]
+    if page is None:
+        return TASKS[described["task"]]
+    about = Page(page["title"], page["about"], "json", limits={}, attention=40)
+    boxes = [(key, Box(*box)) for key, *box in page["boxes"]]
+    return OtherModels(about, tuple(boxes))
 
 
 def read_examples(
