@@ -60,13 +60,6 @@ class LoadedModel:
         self.name = self.task.name
         validated_on = str(loaded.config.params.get("validation_data_path"))
         self.is_of_synthetic_data = SYNTHETIC in Path(validated_on).parts
-        raw = {}
-        for key, box in self.task.input.boxes():
-            if box.kind == "text":
-                raw[key] = "A word ."
-        for data in (self.task.examples[0].input, raw):  # the first ones take longer
-            with contextlib.suppress(InputError):  # said when it is asked for
-                self.predictor.predict_json(data)
 
     def describe(self) -> dict[str, Any]:
         """
