@@ -61,7 +61,6 @@ def write_card(
     warning if the licence leaves out the terms of the opened model or of an ancestor.
     """
     if about == NO_CARD and kept.exists():
-        _warn_of_parents(layers, kept)
         return
     from huggingface_hub import ModelCard, ModelCardData
 
@@ -95,21 +94,6 @@ def write_card(
         open=OPEN,
     )
     (folder / CARD_FILE).write_text(f"{card}\n", "utf-8")
-
-
-def _warn_of_parents(layers: Layers, kept: Path) -> None:
-    """Logs a warning for each biLM that this one was tuned from and a card lacks."""
-    text = kept.read_text("utf-8", errors="replace")
-    for one in layers.ancestry:
-        if str(one.sha256) not in text:
-            logger.warning(
-                "kept %s, which does not name %s (sha256 %s; licence: %s), from which"
-                " this biLM was tuned",
-                kept,
-                one.name,
-                one.sha256,
-                one.licence or OPEN,
-            )
 
 
 def _warn_of_terms(licence: str | None, origins: Sequence[Ancestor]) -> None:
