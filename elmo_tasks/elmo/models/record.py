@@ -12,7 +12,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from elmo_tasks.bilm.options import ancestry_of_json, ancestry_to_json
 from elmo_tasks.elmo.models.files import (
@@ -26,8 +29,20 @@ from elmo_tasks.elmo.sources.types import BILM, SOURCES, SourceSettings
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.settings import validated
 from elmo_tasks.system.files import atomic_write_folder, write_text
 from elmo_tasks.system.run_names import MODEL_COPIES, MODEL_RECORD
+
+
+class _Record(TypedDict):
+    kind: str
+    name: str
+    sha256: str
+    paths: dict[str, str]
+    ancestry: NotRequired[list[Any]]
+
+
+_RECORDS = TypeAdapter(list[_Record])
 
 
 def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
@@ -37,7 +52,7 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
     """
     if not models:
         return
-    records: list[dict[str, Any]] = []
+    records: list[_Record] = []
     for number, model in enumerate(models):
         paths = {key: str(path) for key, path in model.paths.items()}
         if model.contents is not None:
@@ -45,7 +60,7 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
             _write_copies(folder / copies, model.contents.files)
             for key, place in model.contents.places.items():
                 paths[key] = os.path.join(copies, place)
-        record: dict[str, Any] = {
+        record: _Record = {
             "kind": model.kind,
             "name": model.name,
             "sha256": model.sha256,
@@ -74,27 +89,18 @@ def read_record(folder: Path) -> list[ModelFiles]:
     file = folder / MODEL_RECORD
     if not file.is_file():
         return []
-    found = read_json(file, "the models of a training")
-    try:
-        if not isinstance(found, list):
-            raise TypeError("expected a list")
-        return [_of_json(one, folder) for one in found]
-    except (TypeError, LookupError, AttributeError):
-        expected = "expected models with kind, name, sha256 and paths"
-        raise InputError(expected, file=file) from None
-
-
-def _of_json(given: Any, folder: Path) -> ModelFiles:
-    """Raises one of Python's errors if something is missing or has another type."""
-    texts = [given[key] for key in ("kind", "name", "sha256")]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("expected texts")
-    kind, name, sha256 = texts
-    paths = {key: folder / path for key, path in given["paths"].items()}
-    if kind in SOURCES and paths.keys() != SOURCES[kind].files.keys():
-        raise TypeError("expected the files of the kind")
-    ancestry = ancestry_of_json(given.get("ancestry", []), folder / MODEL_RECORD)
-    return ModelFiles(kind, name, paths, sha256, ancestry=ancestry)
+    given = read_json(file, "the models of a training")
+    found = []
+    for one in validated(_RECORDS, given, "models", file=file):
+        kind = one["kind"]
+        paths = {key: folder / path for key, path in one["paths"].items()}
+        if kind in SOURCES and paths.keys() != SOURCES[kind].files.keys():
+            raise InputError(f"expected the files of a {kind}", file=file)
+        ancestry = ancestry_of_json(one.get("ancestry", []), file)
+        found.append(
+            ModelFiles(kind, one["name"], paths, one["sha256"], ancestry=ancestry)
+        )
+    return found
 
 
 def trained_files(
