@@ -7,7 +7,7 @@ folder of a run. There is one for each place where the model adds ELMo: `input` 
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor
 
@@ -74,12 +74,8 @@ def _no_mix(path: Path, place: str) -> InputError:
     return InputError(f"expected a model with ELMo at the {place}, got none", file=path)
 
 
-class _Trained(NamedTuple):
-    """The config of a training, its state, and the models that it has used."""
-
-    config: dict[str, Any]
-    state: dict[str, Tensor]
-    records: list[ModelFiles]
+_Trained = tuple[dict[str, Any], dict[str, Tensor], list[ModelFiles]]
+"""The config of a training, its state, and the models that it has used."""
 
 
 def _trained(path: Path) -> _Trained:
@@ -88,7 +84,7 @@ def _trained(path: Path) -> _Trained:
         if path.is_dir():
             return _read(path, path / BEST)
         with tempfile.TemporaryDirectory() as folder:
-            unpack(path, folder, [CONFIG, WEIGHTS, MODEL_RECORD], file=path)
+            unpack(path, folder, [CONFIG, WEIGHTS, MODEL_RECORD])
             return _read(Path(folder), Path(folder) / WEIGHTS)
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"cannot read the model: {type(error).__name__}: {error}"
@@ -97,4 +93,4 @@ def _trained(path: Path) -> _Trained:
 
 def _read(folder: Path, weights: Path) -> _Trained:
     config = read_json(folder / CONFIG, "the model's config")
-    return _Trained(dict(config), dict(load_tensors(weights)), read_record(folder))
+    return dict(config), dict(load_tensors(weights)), read_record(folder)

@@ -10,10 +10,9 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from elmo_tasks.errors import InputError, needs
 
@@ -72,30 +71,21 @@ def check_ratio(
 
 
 def unpack(
-    tar: Path | BinaryIO,
+    file: Path,
     folder: str | Path,
     names: Sequence[str],
-    *,
-    file: str | Path,
 ) -> None:
     """
-    Unpack a tar file, which errors call `file`, plain or compressed, to a folder that
-    nobody else writes to. `names` are patterns of the members, where `*` does not match
-    a slash; others are ignored. The file is read to its end, so that the checksum of
-    gzip is compared.
+    Unpack a tar file, plain or compressed, to a folder that nobody else writes to.
+    `names` are patterns of the members, where `*` does not match a slash; others are
+    ignored. The file is read to its end, so that the checksum of gzip is compared.
 
     Raises `InputError` if the file is missing or damaged, unpacks to more than a
     hundred times its size (or 64 MB), or has a link, a device or a sparse file.
     """
     try:
-        opening: AbstractContextManager[BinaryIO]
-        if isinstance(tar, Path):
-            opening = tar.open("rb")
-        else:
-            opening = nullcontext(tar)
-        with opening as raw:
-            bounded = _Bounded(io.BufferedReader(raw), file)  # type: ignore[arg-type]
-            stream = io.BufferedReader(bounded, 2**16)
+        with file.open("rb") as raw:
+            stream = io.BufferedReader(_Bounded(raw, file), 2**16)
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
                     _require_plain(member, file)

@@ -71,7 +71,7 @@ def _gather(archive: Path, folder: Path) -> None:
             else:
                 target.symlink_to(path.absolute())
     else:
-        unpack(archive, folder, ARCHIVED, file=archive)
+        unpack(archive, folder, ARCHIVED)
     _require_whole(folder, archive)
 
 
