@@ -32,9 +32,9 @@ def _require_several(sentences: Any) -> None:
     """
     if _parts(sentences) is None:
         hint = "put it into a list"
-        if has_columns(sentences):
+        if _has_columns(sentences):
             hint = _CHOOSE
-        problem = f"expected a list of sentences, got {_described(sentences)}"
+        problem = f"expected a list of sentences, got {shown(sentences)}"
         raise InputError(problem, hint=hint)
 
 
@@ -47,11 +47,11 @@ def _each_checked(sentences: Sentences) -> Iterator[Any]:
         words = one if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
-            raise InputError(f"sentence {number}: {problem}, got {_described(one)}")
+            raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
         yield words
 
 
-def has_columns(value: Any) -> bool:
+def _has_columns(value: Any) -> bool:
     """
     Whether a value has columns by name or several dimensions. A DataFrame, a table of
     Arrow or Hugging Face, a matrix and a dict do; a column of them does not.
@@ -63,17 +63,9 @@ def has_columns(value: Any) -> bool:
     return is_matrix or has_fields or has_names
 
 
-def _described(value: Any) -> str:
-    """What errors call a value; a table by its type, since its `repr` is long."""
-    shape = getattr(value, "shape", None)
-    if has_columns(value) and isinstance(shape, tuple):
-        return f"a {type(value).__name__} of shape {tuple(shape)}"
-    return shown(value)
-
-
 def _parts(value: Any) -> Iterator[Any] | None:
     """Those of a list or a stream; `None` for something else."""
-    if isinstance(value, _NO_LISTS) or has_columns(value):
+    if isinstance(value, _NO_LISTS) or _has_columns(value):
         return None
     try:
         return iter(value)
@@ -159,7 +151,7 @@ def numbered(lines: Any) -> Iterator[tuple[int, Line]]:
     for line in parts:
         if not isinstance(line, tuple) or len(line) != 2:
             raise InputError(
-                f"expected lines with their numbers, got {_described(line)}",
+                f"expected lines with their numbers, got {shown(line)}",
                 hint="write enumerate(texts, start=1)",
             )
         yield line
