@@ -22,6 +22,7 @@ from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.bilm.lstm import TOKENS_AT_ONCE
 from elmo_tasks.elmo.devices import cpu_products, cpu_type
 from elmo_tasks.formats.text.text_files import open_text
+from elmo_tasks.option_values import InferencePrecision
 
 TOLERANCE = 1e-5
 
@@ -89,9 +90,10 @@ class Both:
         """One of the runs."""
         if name == "allennlp":
             return self.allennlp()
-        return self.ours(name.split()[-1])
+        precision: Any = name.split()[-1]
+        return self.ours(precision)
 
-    def ours(self, precision: str) -> BiLM:
+    def ours(self, precision: InferencePrecision) -> BiLM:
         return BiLM.from_files(*self.files, precision=precision, packed=True)
 
     def allennlp(self) -> Run:

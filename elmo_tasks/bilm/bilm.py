@@ -41,7 +41,7 @@ from elmo_tasks.bilm.weights import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import named_format, weight_format
-from elmo_tasks.option_values import MantissaBits
+from elmo_tasks.option_values import InferencePrecision, MantissaBits
 from elmo_tasks.settings import PathLike, checked
 
 CAPACITY = 32768  # words, 64 MB at the paper's size
@@ -135,17 +135,15 @@ class BiLM(nn.Module):
     boundaries: Tensor
     state = "reset"
 
+    @checked
     def __init__(
         self,
         options: BiLMOptions,
         *,
-        precision: str = "float32",
+        precision: InferencePrecision = "float32",
         initialize: bool = True,
     ) -> None:
         super().__init__()
-        if precision not in INFERENCE_PRECISIONS:
-            expected = f"one of {', '.join(INFERENCE_PRECISIONS)}"
-            raise InputError(f"precision: expected {expected}, got {precision!r}")
         if precision == "int8" and not can_pack(torch.device("cpu"), torch.int8):
             logger.warning(
                 "precision int8 needs a CPU with AVX2 and torch with oneDNN: this biLM"
@@ -170,7 +168,7 @@ class BiLM(nn.Module):
         options_file: PathLike,
         weight_file: PathLike,
         *,
-        precision: str = "float32",
+        precision: InferencePrecision = "float32",
         packed: bool = False,
     ) -> "BiLM":
         """

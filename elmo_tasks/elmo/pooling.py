@@ -1,11 +1,9 @@
 """The vectors of a sentence's tokens -> one vector of the sentence."""
 
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import numpy as np
 
-from elmo_tasks.errors import InputError, shown
 from elmo_tasks.option_values import Pooling
 
 
@@ -25,24 +23,19 @@ def _last(vectors: np.ndarray) -> np.ndarray:
     return vectors[..., -1, :]
 
 
-POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = dict(
-    zip(get_args(Pooling), (_mean, _max, _first, _last), strict=True)
-)
+_POOLINGS: dict[Pooling, Callable[[np.ndarray], np.ndarray]] = {
+    "mean": _mean,
+    "max": _max,
+    "first": _first,
+    "last": _last,
+}
 """
 Vectors of a sentence, [T, D] or [L+1, T, D], -> one of the sentence, [D] or [L+1, D].
 """
 
 
-def require_pooling(pooling: str) -> None:
-    """Raises `InputError` for a name that is not in `POOLINGS`."""
-    if not isinstance(pooling, str) or pooling not in POOLINGS:
-        raise InputError(
-            f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}"
-        )
-
-
 def pooled(
-    arrays: Sequence[np.ndarray], pooling: str, shape: tuple[int, ...]
+    arrays: Sequence[np.ndarray], pooling: Pooling, shape: tuple[int, ...]
 ) -> np.ndarray:
     """
     A vector for each of N sentences, float32 [N, D] or [N, L+1, D]; zero for an empty
@@ -51,5 +44,5 @@ def pooled(
     vectors = np.zeros((len(arrays), *shape), np.float32)
     for row, array in zip(vectors, arrays, strict=True):
         if array.shape[-2]:
-            row[:] = POOLINGS[pooling](array)
+            row[:] = _POOLINGS[pooling](array)
     return vectors

@@ -23,18 +23,18 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.card import CardSettings
 from elmo_tasks.elmo.models.files import is_remote
 from elmo_tasks.elmo.models.saving import save_model
-from elmo_tasks.elmo.pooling import pooled, require_pooling
+from elmo_tasks.elmo.pooling import pooled
 from elmo_tasks.elmo.sentences import Sentences, Splitter, numbered, word_list
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.elmo.sources.types import BILM, FILE_KEYS, SourceSettings
-from elmo_tasks.elmo.vector_model import LayerChoice, LayerChoices, VectorModel
+from elmo_tasks.elmo.vector_model import LayerChoice, LayerChoices, Stored, VectorModel
 from elmo_tasks.elmo.vectors.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.vectors.static import mean_vectors, no_progress
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.bilm_files import Format
 from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
-from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.option_values import BatchSizes, Pooling
 from elmo_tasks.settings import Count, PathLike, Size, checked
 
 
@@ -337,7 +337,7 @@ class Elmo:
         self,
         texts: str | Sentences,
         *,
-        pooling: str = "mean",
+        pooling: Pooling = "mean",
         layers: LayerChoice = "average",
         tensors: bool = False,
         progress: bool = False,
@@ -355,7 +355,6 @@ class Elmo:
         >>> elmo.encode("She heard it.").shape
         (320,)
         """
-        require_pooling(pooling)
         is_one = isinstance(texts, str)
         arrays = self.embed(
             [texts] if isinstance(texts, str) else texts,
@@ -446,7 +445,7 @@ class Elmo:
         out: PathLike,
         *,
         layers: LayerChoice = "all",
-        stored: str = "float32",
+        stored: Stored = "float32",
         tokenizer: Tokenizer | None = None,
         settings: Mapping[str, Any],
         **options: Any,
@@ -458,7 +457,7 @@ class Elmo:
 
         >>> elmo = Elmo.from_pretrained()
         >>> with open("in.txt") as lines:  # doctest: +SKIP
-        ...     elmo.write(lines, "out.hdf5", settings={"text": "in.txt"})
+        ...     elmo.write(enumerate(lines, 1), "out.hdf5", settings={})
         """
         split, name = self._splitter.opened(tokenizer)
         write_vectors(

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -19,13 +19,14 @@ from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.trained_mix import is_trained_model, open_trained_mix
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.option_values import OUTPUTS
-from elmo_tasks.settings import Count
+from elmo_tasks.settings import Count, checked
 from elmo_tasks.system.version import __version__
 
-STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
-"""The data types of vectors in a file, and numpy's names."""
+Stored = Literal["float32", "float16", "int8"]
+"""The data types of vectors in a file."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """
@@ -37,13 +38,9 @@ class VectorModel:
     layers: Layers
     output: str = "all"
     mix: ScalarMix | None = None
-    stored: str = "float32"
+    stored: Stored = "float32"
 
     def __post_init__(self) -> None:
-        if self.stored not in STORED:
-            raise InputError(
-                f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}"
-            )
         if self.layers.state != "reset":
             raise InputError(
                 f"expected a biLM with state reset, got {self.layers.state}"
@@ -52,7 +49,7 @@ class VectorModel:
     @property
     def dtype(self) -> np.dtype:
         """The data type of the vectors in a file."""
-        return np.dtype(STORED[self.stored])
+        return np.dtype(self.stored).newbyteorder("<")
 
     @property
     def width(self) -> int:

@@ -107,15 +107,6 @@ def files_among(names: Collection[str], config: Any, given: str) -> dict[str, st
     return most
 
 
-def missing_among(present: Mapping[str, str], key: str, folder: Path) -> InputError:
-    """The error for a biLM in a folder that lacks the file `key`."""
-    chosen: Format = "hdf5"
-    if not {CONFIG, SAFETENSORS_FILE}.isdisjoint(present.values()):
-        chosen = "safetensors"
-    names = " or ".join(NAMES[chosen][key])
-    return InputError(f"expected a biLM with {names}, got none", file=folder)
-
-
 def is_in(names: Collection[str], config: Any) -> bool:
     """
     Whether files with these names are those of a biLM. `config` is the content of

@@ -267,7 +267,7 @@ def test_pooling(elmo: Elmo) -> None:
             expected.append(function(array) if len(array) else np.zeros(12))
         assert found.dtype == np.float32 and np.allclose(found, expected, atol=1e-6)
     assert elmo.encode(TEXT, layers="all").shape == (6, 3, 12)
-    with pytest.raises(InputError, match="pooling: expected one of mean"):
+    with pytest.raises(InputError, match="pooling: expected 'mean'"):
         elmo.encode(TEXT, pooling="sum")
 
 

@@ -182,7 +182,9 @@ def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> 
     shutil.copy(exported / "options.json", run / "options.json")
     assert load_trained(run).source == run / "best.th"
     (run / "config.json").unlink()
-    with pytest.raises(InputError, match="expected a biLM with weights.hdf5"):
+    with pytest.raises(
+        InputError, match="expected a biLM's options.json and weights.hdf5"
+    ):
         load_trained(run)
 
 

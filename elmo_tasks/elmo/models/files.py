@@ -44,7 +44,6 @@ from elmo_tasks.elmo.sources.types import (
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.bilm_files import (
     files_among,
-    missing_among,
     weight_format,
     written_names,
 )
@@ -323,7 +322,9 @@ def _in_folder(folder: Path, kind: str, text: str) -> ModelFiles:
     paths = {}
     for key in SOURCES[BILM].files:
         if key not in names:
-            raise missing_among(names, key, folder)
+            found = ", ".join(names.values()) or "neither"
+            problem = f"expected a biLM's {SOURCES[BILM].hint}, got {found}"
+            raise InputError(problem, file=folder)
         paths[key] = folder / names[key]
         _require_file(paths[key], BILM, key)
     return located(BILM, text, paths)

@@ -134,7 +134,7 @@ class SourceType:
 
 
 def _open_bilm(
-    options_file: Path, weight_file: Path, *, state: str, precision: str
+    options_file: Path, weight_file: Path, *, state: str, precision: InferencePrecision
 ) -> BiLM:
     bilm = BiLM.from_files(options_file, weight_file, precision=precision, packed=True)
     bilm.state = state
@@ -150,7 +150,7 @@ SOURCES: dict[str, SourceType] = {
         patterns=(*bilm_files.PATTERNS, CARD_FILE, VOCABULARY_FILE),
         is_in=bilm_files.is_in,
         ends=(r"\.json$", r"\.(hdf5|h5|safetensors)$"),
-        hint="options.json and weights.hdf5",
+        hint="options.json and weights.hdf5, or config.json and model.safetensors",
     ),
     TRANSFORMER: SourceType(
         "transformer",
@@ -326,16 +326,12 @@ def register_source(
     `options` names the keys of `model.elmo` that it takes as keyword arguments:
     `state`, `precision` or `pieces`. `patterns` are those of `SourceType`.
 
-    Raises `InputError` if the name is taken or a key of `files` is unknown.
+    Raises `InputError` if the name is taken.
     """
     if name in SOURCES:
         raise InputError(
             f"layer source {name}: expected a new name, known are {', '.join(SOURCES)}"
         )
-    unknown = files.keys() - set(FILE_KEYS)
-    if unknown:
-        known = ", ".join(FILE_KEYS)
-        raise InputError(f"layer source {name}: expected files {known}, got {unknown}")
 
     def register(load: _Load) -> _Load:
         SOURCES[name] = SourceType(name, dict(files), load, options, patterns)

@@ -11,6 +11,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from pydantic import SkipValidation
 
 from elmo_tasks.elmo.batching import (
     Line,
@@ -20,7 +21,7 @@ from elmo_tasks.elmo.batching import (
     bytes_of,
     parsed,
 )
-from elmo_tasks.elmo.pooling import pooled, require_pooling
+from elmo_tasks.elmo.pooling import pooled
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vectors.hdf5_reader import (
     FORMAT,
@@ -33,7 +34,8 @@ from elmo_tasks.elmo.vectors.hdf5_reader import (
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import new_hdf5
-from elmo_tasks.option_values import BatchSizes
+from elmo_tasks.option_values import BatchSizes, Pooling
+from elmo_tasks.settings import PathLike, checked
 from elmo_tasks.system.files import atomic_write, check_output_path, require_new
 
 Lines = Iterable[tuple[int, Line]]
@@ -42,15 +44,16 @@ Lines = Iterable[tuple[int, Line]]
 _LONGEST_STRING = 2**31 - 1
 
 
+@checked
 def write_vectors(
     model: VectorModel,
-    lines: Lines,
-    out: str | Path,
+    lines: SkipValidation[Lines],
+    out: PathLike,
     *,
     sizes: BatchSizes | None = None,
     parse: Callable[[str], list[str]] = str.split,
     settings: Mapping[str, str] | None = None,
-    pooling: str | None = None,
+    pooling: Pooling | None = None,
     force: bool = False,
     started: Callable[[Mapping[str, Any]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
@@ -81,7 +84,6 @@ def write_vectors(
     sizes = sizes or BatchSizes()
     attributes = dict(settings or {})
     if pooling is not None:
-        require_pooling(pooling)
         if model.stored == "int8":
             raise InputError("int8: expected vectors of tokens, not pooled ones")
         attributes[POOLING] = pooling
@@ -151,7 +153,10 @@ def _sentence_to_index(sentences: list[Sentence]) -> bytes:
 
 
 def _most_bytes(
-    model: VectorModel, sentences: list[Sentence], listed: bytes, pooling: str | None
+    model: VectorModel,
+    sentences: list[Sentence],
+    listed: bytes,
+    pooling: Pooling | None,
 ) -> int:
     """The size of the file, estimated generously; `listed` is `sentence_to_index`."""
     tokens = 0
@@ -190,7 +195,7 @@ def _write_arrays(
     model: VectorModel,
     sizes: BatchSizes,
     sentences: list[Sentence],
-    pooling: str | None,
+    pooling: Pooling | None,
     progress: Callable[[int], None],
 ) -> None:
     """

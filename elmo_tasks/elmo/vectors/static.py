@@ -80,7 +80,4 @@ def mean_vectors(
             hint="each word must be in the text, which must not change meanwhile",
         )
     sums /= counts[:, None]
-    means = sums.astype(np.float32)
-    if len(distinct) == len(words):
-        return means
-    return means[[rows[word] for word in words]]
+    return sums.astype(np.float32)[[rows[word] for word in words]]
