@@ -14,6 +14,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.packed_linear import PackableModule
+from elmo_tasks.bilm.weights import require_match
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import round_mantissa
 from elmo_tasks.system.files import atomic_write
@@ -55,27 +56,21 @@ def load_tensors(
     depends on the length of its header, and matrix products at another alignment may
     round differently.
     """
-    expected: set[str] = set()
-    problems: list[str] = []
+    expected = {}
+    problems = []
     with opened(weight_file) as file:
-        stored = set(file.keys())
+        names = file.keys()
+        found = {}
+        for name in names:
+            found[name] = tuple(file.get_slice(name).get_shape())
         for prefix, layer in bilm.named_modules():
             for name, parameter in layer.named_parameters(prefix, recurse=False):
-                expected.add(name)
-                if name not in stored:
-                    problems.append(f"missing: {name} {tuple(parameter.shape)}")
-                    continue
-                problem = _load(name, parameter, file)
-                if problem is not None:
-                    problems.append(problem)
+                expected[name] = tuple(parameter.shape)
+                if found.get(name) == expected[name]:
+                    problems += _load(name, parameter, file)
             if pack is not None and isinstance(layer, PackableModule):
                 layer.pack(pack)
-        for name in sorted(stored - expected):
-            shape = tuple(file.get_slice(name).get_shape())
-            problems.append(f"unused: {name} {shape}")
-    if problems:
-        listing = "\n  ".join([f"does not match {options_file}:", *problems])
-        raise InputError(listing, file=weight_file)
+    require_match(expected, found, problems, weight_file, options_file)
 
 
 def save_tensors(
@@ -98,17 +93,13 @@ def save_tensors(
 
 
 @torch.no_grad()
-def _load(name: str, parameter: Tensor, file: Any) -> str | None:
+def _load(name: str, parameter: Tensor, file: Any) -> list[str]:
     """Copy a tensor to its parameter; returns what is wrong with it."""
     stored = file.get_slice(name)
-    expected = tuple(parameter.shape)
-    found = tuple(stored.get_shape())
-    if found != expected:
-        return f"wrong shape: {name}: expected {expected}, got {found}"
     if stored.get_dtype() not in _FLOATS:
-        return f"wrong type: {name}: expected floats, got {stored.get_dtype()}"
+        return [f"wrong type: {name}: expected floats, got {stored.get_dtype()}"]
     values = file.get_tensor(name).float()  # of float32, in the mapped file
     if not values.isfinite().all():
-        return f"not finite numbers: {name} ({stored.get_dtype()})"
+        return [f"not finite numbers: {name} ({stored.get_dtype()})"]
     parameter.copy_(values)
-    return None
+    return []

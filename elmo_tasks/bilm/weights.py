@@ -3,7 +3,7 @@ Read and write the official `weights.hdf5`: its dataset names, shapes and gate o
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -113,7 +113,7 @@ def check_size(
         raise InputError("no such file: the biLM's weights", file=weight_file)
     needed = options.n_parameters * np.float32().nbytes
     if needed > max(_SMALL_BYTES, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
-        found = f"{float(min(options.n_parameters, 10**300)):.3g} parameters"
+        found = f"{options.n_parameters:.3g} parameters"
         raise InputError(
             f"the options describe {found}, more than {weight_file} can hold",
             file=options_file,
@@ -137,23 +137,43 @@ def load_weights(
     listing every dataset that is missing, unused, of another shape or type, or not of
     finite numbers. The valid datasets have been loaded then.
     """
-    expected: set[str] = set()
-    problems: list[str] = []
     with _reading(weight_file), h5py.File(weight_file, "r") as file:
         stored = _stored(file)
+        shapes = {name: _shape(dataset) for name, dataset in stored.items()}
+        expected = {}
+        problems = []
         for layer, datasets in _layers(parts):
             for dataset in datasets:
-                expected.add(dataset.name)
-                problem = _load(dataset, stored.get(dataset.name))
-                if problem is not None:
-                    problems.append(problem)
+                expected[dataset.name] = dataset.shape
+                if shapes.get(dataset.name) == dataset.shape:
+                    problems += _load(dataset, stored[dataset.name])
             if pack is not None and isinstance(layer, PackableModule):
                 layer.pack(pack)
-        for name in sorted(stored.keys() - expected):
-            problems.append(f"unused: {name} {_shape(stored[name])}")
-    if problems:
-        listing = "\n  ".join([f"does not match {options_file}:", *problems])
-        raise InputError(listing, file=weight_file)
+    require_match(expected, shapes, problems, weight_file, options_file)
+
+
+def require_match(
+    expected: Mapping[str, tuple[int, ...]],
+    found: Mapping[str, tuple[int, ...]],
+    problems: Sequence[str],
+    weight_file: str | Path,
+    options_file: str | Path,
+) -> None:
+    """
+    Raises `InputError` which lists the tensors of a file, by their names and shapes,
+    that are missing, of another shape or unused, and further `problems`.
+    """
+    listed = [f"does not match {options_file}:", *problems]
+    for name, shape in expected.items():
+        if name not in found:
+            listed.append(f"missing: {name} {shape}")
+        elif found[name] != shape:
+            problem = f"wrong shape: {name}: expected {shape}, got {found[name]}"
+            listed.append(problem)
+    for name in sorted(found.keys() - expected.keys()):
+        listed.append(f"unused: {name} {found[name]}")
+    if len(listed) > 1:
+        raise InputError("\n  ".join(listed), file=weight_file)
 
 
 def save_weights(
@@ -243,23 +263,19 @@ def _read(dataset: h5py.Dataset) -> np.ndarray:
     return values[1:] if not values[0].any() else values[:-1]
 
 
-def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
+def _load(expected: _Dataset, dataset: h5py.Dataset) -> list[str]:
     """Copy a dataset to its parameter; returns what is wrong with it."""
-    if dataset is None:
-        return f"missing: {expected.name} {expected.shape}"
-    if _shape(dataset) != expected.shape:
-        return f"wrong shape: {expected.name}: expected {expected.shape}, got {_shape(dataset)}"
     if not np.issubdtype(dataset.dtype, np.floating):
         # Integers might be quantized weights, whose scale is stored elsewhere.
-        return f"wrong type: {expected.name}: expected floats, got {dataset.dtype}"
+        return [f"wrong type: {expected.name}: expected floats, got {dataset.dtype}"]
     if problem := not_stored(dataset):
-        return f"not read: {expected.name}: {problem}"
+        return [f"not read: {expected.name}: {problem}"]
     values = _read(dataset)
     with np.errstate(over="ignore"):
         if not np.isfinite(values.astype(np.float32, copy=False)).all():
-            return f"not finite numbers: {expected.name} ({dataset.dtype})"
+            return [f"not finite numbers: {expected.name} ({dataset.dtype})"]
     expected.put(values)
-    return None
+    return []
 
 
 def _layers(parts: Parts) -> Iterator[tuple[nn.Module, list[_Dataset]]]:
