@@ -8,7 +8,6 @@ import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +46,9 @@ def opened_device(chosen: str | int | torch.device | None) -> torch.device:
     if chosen is None or (isinstance(chosen, str) and chosen == AUTO):
         return best_device()
     found = None
-    is_number = isinstance(chosen, Integral) and not isinstance(chosen, bool)
-    if is_number or isinstance(chosen, str | torch.device):
-        # of a name, of an absent one, and of a number that is too large
-        with suppress(RuntimeError, AssertionError, ValueError, ImportError):
-            found = torch.empty(0, device=chosen).device
+    # of another type, a name, an absent one, and of a number that is too large
+    with suppress(TypeError, RuntimeError, AssertionError, ValueError, ImportError):
+        found = torch.empty(0, device=chosen).device
     if found is None or found.type == "meta":  # which has no values
         names = " or ".join([AUTO, *devices_here()])
         raise InputError(f"device: expected {names}, got {shown(chosen)}", hint=_HINT)

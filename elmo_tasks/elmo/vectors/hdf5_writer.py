@@ -41,8 +41,6 @@ from elmo_tasks.system.files import atomic_write, check_output_path, require_new
 Lines = Iterable[tuple[int, Line]]
 """Lines, or lists of words, with their numbers, counted from 1."""
 
-_LONGEST_STRING = 2**31 - 1
-
 
 @checked
 def write_vectors(
@@ -139,17 +137,13 @@ def _read(
 
 def _sentence_to_index(sentences: list[Sentence]) -> bytes:
     """
-    JSON that maps each line that is not blank to the name of its dataset. Raises
-    `InputError` if it is too long for HDF5.
+    JSON that maps each line that is not blank to the name of its dataset.
     """
     names = {}
     for index, sentence in enumerate(sentences):
         if sentence.tokens:
             names[sentence.text] = str(index)
-    listed = json.dumps(names).encode()
-    if len(listed) > _LONGEST_STRING:
-        raise InputError("expected less than 2 GiB of text", hint="split the input")
-    return listed
+    return json.dumps(names).encode()
 
 
 def _most_bytes(
