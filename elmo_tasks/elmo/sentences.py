@@ -26,25 +26,13 @@ _CHOOSE = (
 )
 
 
-def _require_several(sentences: Any) -> None:
+def _each_split(sentences: Iterator[Any], split: Split) -> Iterator[list[str]]:
     """
-    Raises `InputError` for a single sentence, and for what is not a list of sentences.
+    The words of each text or list of words, when it is asked for. Raises `InputError`
+    for something else.
     """
-    if _parts(sentences) is None:
-        hint = "put it into a list"
-        if _has_columns(sentences):
-            hint = _CHOOSE
-        problem = f"expected a list of sentences, got {shown(sentences)}"
-        raise InputError(problem, hint=hint)
-
-
-def _each_checked(sentences: Sentences) -> Iterator[Any]:
-    """
-    Each list of words or text, when it is asked for. Raises `InputError` for something
-    else.
-    """
-    for number, one in enumerate(_parts(sentences) or (), start=1):
-        words = one if isinstance(one, str) else word_list(one)
+    for number, one in enumerate(sentences, start=1):
+        words = split(one) if isinstance(one, str) else word_list(one)
         if words is None:
             problem = "expected a string or a list of words"
             raise InputError(f"sentence {number}: {problem}, got {shown(one)}")
@@ -134,8 +122,12 @@ class Splitter:
         sentences, and later for an invalid sentence.
         """
         split, _ = self.opened(tokenizer)
-        _require_several(sentences)
-        return (words_of(one, split) for one in _each_checked(sentences))
+        parts = _parts(sentences)
+        if parts is None:
+            hint = _CHOOSE if _has_columns(sentences) else "put it into a list"
+            problem = f"expected a list of sentences, got {shown(sentences)}"
+            raise InputError(problem, hint=hint)
+        return _each_split(parts, split)
 
 
 def words_of(sentence: str | Sequence[str], split: Split) -> list[str]:
