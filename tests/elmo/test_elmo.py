@@ -143,7 +143,8 @@ def test_errors_name_arguments(
     elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
-        InputError, match="weight_file: expected a path or URL, got None"
+        InputError,
+        match="weight_file: expected a path, a URL or the name of a model, got None",
     ):
         Elmo.from_files("x")
     with pytest.raises(

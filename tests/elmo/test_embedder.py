@@ -157,7 +157,7 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
     [
         (
             {"source": "transformer"},
-            "model: expected a folder or the name of a model, got None",
+            "model: expected a path, a URL or the name of a model, got None",
         ),
         (
             {"cache_dir": "x", "state": "carry", "layer_norm": "batch"},

@@ -274,7 +274,7 @@ class SourceSettings(Settings):
             return  # the bundled biLM
         for key in SOURCES[kind].files:
             if getattr(self, key) is None:
-                yield Wrong(key, _WANTED[key], None)
+                yield Wrong(key, "a path, a URL or the name of a model", None)
 
     def file_names(self) -> dict[str, str]:
         """The paths or URLs of the files that are given one by one, by their keys."""
@@ -295,15 +295,6 @@ class SourceSettings(Settings):
         return replace(
             self, source=kind, options_file=None, weight_file=None, vectors_file=None
         )
-
-
-_WANTED = {
-    "model": "a folder or the name of a model",
-    "options_file": "a path or URL",
-    "weight_file": "a path or URL",
-    "vectors_file": "a path or URL",
-}
-"""What a missing file should be."""
 
 
 _Load = TypeVar("_Load", bound=Callable[..., Any])
