@@ -106,8 +106,12 @@ def test_known_names_are_unpacked_and_no_others(mode: str, tmp_path: Path) -> No
     assert set(found) == {here / name for name in names[:3]}
 
 
-def test_a_pipe_is_read() -> None:
-    require_path("/dev/fd")
+def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) -> None:
+    require_path("/dev/zero", "/dev/fd")
+    os.mkfifo(tmp_path / "pipe")
+    for file in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(InputError, match="expected a regular file, got a pipe or"):
+            list(open_text(file))
     reading, writing = os.pipe()
     os.write(writing, b"a\nb\n")
     os.close(writing)

@@ -11,6 +11,7 @@ the file and the line.
 """
 
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -29,6 +30,8 @@ MARK = "\ufeff"
 """The byte order mark."""
 
 _REMOTE_BUFFER = 2**20
+_STANDARD = re.compile(r"/dev/(stdin|fd/)|/proc/self/fd/")
+"""Pipes that are read; others may have to be read twice."""
 
 
 def open_text(
@@ -98,7 +101,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     """
     Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens
     URIs such as `s3://bucket/file`. Raises `InputError` if the file is missing, a
-    folder or unreadable, or the path is invalid.
+    folder or unreadable, a pipe or a device other than standard input, or the path is
+    invalid.
     """
     try:
         if "://" in str(path):
@@ -106,7 +110,12 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
                 from pyarrow.fs import FileSystem
             files, remote_path = FileSystem.from_uri(str(path))
             return BufferedReader(files.open_input_file(remote_path), _REMOTE_BUFFER)
-        return open(located(path), "rb")
+        local = located(path)
+        is_stream = os.path.exists(local) and not os.path.isfile(local)
+        if is_stream and not os.path.isdir(local) and not _STANDARD.match(local):
+            wanted = "expected a regular file, got a pipe or a device"
+            raise InputError(wanted, file=path, hint="save it to a file")
+        return open(local, "rb")
     except FileNotFoundError:
         where = "in the config or on the command line"
         if corpus_hint is not None:
