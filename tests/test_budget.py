@@ -35,12 +35,13 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("folder", "budget"), [("elmo_tasks", 126_682), ("tests", 175_862)]
+    ("folder", "budget"), [("elmo_tasks", 125_618), ("tests", 175_721)]
 )
 def test_the_syntax_tree_is_within_its_budget(folder: str, budget: int) -> None:
     found = 0
     for file in Path(ROOT / folder).rglob("*.py"):
         found += nodes(ast.parse(file.read_text("utf-8")))
     assert found <= budget, (
-        f"remove as much elsewhere, or say what {found - budget} more are for"
+        f"{found} nodes, {found - budget} more than the budget: remove as much elsewhere,"
+        " or raise it and say in the commit what they are for"
     )
