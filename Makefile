@@ -91,7 +91,7 @@ web: install ## the models of make table1, else of make demo (trained first), in
 	@$(BIN)/elmo-tasks serve $$({ ls out/table1/$(RUNS) 2>/dev/null || ls out/demo/$(RUNS); } \
 		| sed -E 's#.*/runs/(.*)-[0-9a-f]+/model/#\1=&#')
 
-test: lint test-quick ## lint, types and the quick tests: six minutes on two cores
+test: lint test-quick ## lint, types and the quick tests: eight minutes on two cores
 
 test-quick: install
 	@$(PYTEST) -m 'not slow'

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.unpacking import require_regular
 
 _MOST_BYTES = 2**20
 
@@ -15,6 +16,7 @@ def read_json(path: str | Path, what: str, *, most_bytes: int = _MOST_BYTES) -> 
     The value in a small JSON file. Raises `InputError` if it is no JSON, larger than
     `most_bytes` (1 MB) or cannot be read.
     """
+    require_regular(path)
     try:
         size = Path(path).stat().st_size
         if size > most_bytes:

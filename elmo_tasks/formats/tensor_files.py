@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.unpacking import ZIP, check_ratio
+from elmo_tasks.formats.unpacking import ZIP, check_ratio, require_regular
 
 
 def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
@@ -23,6 +23,7 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
     hundred times as large as the file.
     """
     path = Path(file)
+    require_regular(path)
     packed = path.stat().st_size
     try:
         is_present = is_zip(path)

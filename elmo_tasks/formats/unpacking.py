@@ -5,6 +5,8 @@ unpacked, of an archive only those of known names.
 
 import gzip
 import io
+import os
+import re
 import shutil
 import sys
 import tarfile
@@ -30,6 +32,9 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SMALL_ARCHIVE = 2**26
 _AGAIN = "copy or download it again"
 _PART = 2**20
+
+_STANDARD = re.compile(r"/dev/(stdin|fd/)|/proc/self/fd/")
+"""Pipes that are read; others may have to be read twice."""
 
 
 def compression(opened: io.BufferedReader) -> str | None:
@@ -70,6 +75,17 @@ def check_ratio(
         )
 
 
+def require_regular(file: str | Path) -> None:
+    """
+    Raises `InputError` for a pipe, whose opening would wait for ever, or a device, but
+    not for standard input.
+    """
+    is_other = os.path.exists(file) and not os.path.isfile(file)
+    if is_other and not os.path.isdir(file) and not _STANDARD.match(str(file)):
+        problem = "expected a regular file, got a pipe or a device"
+        raise InputError(problem, file=file, hint="save it to a file")
+
+
 def unpack(
     file: Path,
     folder: str | Path,
@@ -83,6 +99,7 @@ def unpack(
     Raises `InputError` if the file is missing or damaged, unpacks to more than a
     hundred times its size (or 64 MB), or has a link, a device or a sparse file.
     """
+    require_regular(file)
     try:
         with file.open("rb") as raw:
             stream = io.BufferedReader(_Bounded(raw, file), 2**16)
@@ -120,6 +137,7 @@ def unzip(file: Path, folder: Path) -> None:
     Raises `InputError` if the file is damaged or encrypted, unpacks to more than a
     hundred times its size (or 64 MB), or has two such members in equally many folders.
     """
+    require_regular(file)
     try:
         with zipfile.ZipFile(file) as archive:
             members = _members(archive, file)

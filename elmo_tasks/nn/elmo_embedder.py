@@ -18,13 +18,16 @@ from elmo_tasks.elmo.layers import Layers
 from elmo_tasks.elmo.models.files import ModelFiles
 from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.sources.types import LayerSource, SourceSettings
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, nearest
 from elmo_tasks.settings import (
     Probability,
     Settings,
     Wrong,
     WrongValues,
+    annotations,
     checked,
+    require_none,
+    wrong_in,
 )
 
 REGISTERED_AS = "elmo_tasks"
@@ -64,13 +67,20 @@ class ElmoSettings(CacheSettings, MixSettings, Places, SourceSettings):
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Self:
         """
-        From the keys of a config. Raises `InputError` that lists all invalid values, or
-        names the first unknown key.
+        From the keys of a config. Raises `InputError` that lists all invalid values and
+        unknown keys.
         """
-        try:
-            return cls(**given)
-        except (TypeError, InputError) as error:
-            raise InputError(f"elmo: {error}") from None
+        known = annotations(cls)
+        problems = []
+        for key in given:
+            if key not in known:
+                expected = f"one of the keys {', '.join(known)}"
+                near = nearest(key, known)
+                if near is not None:
+                    expected = f"a key of ELMo (nearest: {near})"
+                problems.append(Wrong(key, expected, key))
+        require_none([*problems, *wrong_in(cls, given)], "elmo: ")
+        return cls(**given)
 
 
 @TokenEmbedder.register(REGISTERED_AS)

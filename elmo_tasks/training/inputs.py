@@ -58,7 +58,8 @@ def _files(name: str) -> Iterator[Path]:
     """The files with a name or of a pattern, and those in its folders."""
     names = [name] if os.path.exists(name) else glob.glob(name, recursive=True)
     if not names:
-        names = glob.glob(name.partition("!")[0])  # the archive of a member
+        archive, _, _ = name.partition("!")  # of a member
+        names = glob.glob(glob.escape(archive))
     for path in map(Path, names):
         if path.is_file():
             yield path

@@ -115,10 +115,8 @@ def losses(folder: Path) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize(("nodes", "per_node"), [(1, 2), (2, 2)])
-def test_the_losses_are_those_of_distributed(
-    nodes: int, per_node: int, corpus: Path, tmp_path: Path
-) -> None:
+def test_the_losses_are_those_of_distributed(corpus: Path, tmp_path: Path) -> None:
+    nodes, per_node = 2, 2
     folder, other = tmp_path / "torchrun", tmp_path / "distributed"
     with cluster(corpus, folder, nodes=nodes, per_node=per_node) as agents:
         assert agents.wait() == [0] * nodes, agents.log.read_text()[-3000:]

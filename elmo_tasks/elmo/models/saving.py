@@ -108,9 +108,10 @@ def require_free(folder: Path, written: Collection[str], kind: str = BILM) -> No
         patterns += SOURCES[kind].patterns
     present = sorted(names_in(folder).difference(written))
     others = [name for name in present if fits_any(name, patterns)]
-    config = None if CONFIG in written else config_in(folder)
-    if others or kinds_among(present, config):
-        others = others or present
+    if not others:
+        config = None if CONFIG in written else config_in(folder)
+        others = present if kinds_among(present, config) else []
+    if others:
         raise InputError(
             f"expected no files of another model, got {', '.join(others)}",
             file=folder,

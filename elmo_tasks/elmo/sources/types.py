@@ -274,7 +274,10 @@ class SourceSettings(Settings):
             return  # the bundled biLM
         for key in SOURCES[kind].files:
             if getattr(self, key) is None:
-                yield Wrong(key, "a path, a URL or the name of a model", None)
+                expected = "a path or URL"
+                if key == "model":
+                    expected = "a folder or the name of a model"
+                yield Wrong(key, expected, None)
 
     def file_names(self) -> dict[str, str]:
         """The paths or URLs of the files that are given one by one, by their keys."""

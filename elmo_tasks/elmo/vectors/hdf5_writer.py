@@ -41,6 +41,8 @@ from elmo_tasks.system.files import atomic_write, check_output_path, require_new
 Lines = Iterable[tuple[int, Line]]
 """Lines, or lists of words, with their numbers, counted from 1."""
 
+_LONGEST_STRING = 2**31 - 1
+
 
 @checked
 def write_vectors(
@@ -50,7 +52,7 @@ def write_vectors(
     *,
     sizes: BatchSizes | None = None,
     parse: Callable[[str], list[str]] = str.split,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     pooling: Pooling | None = None,
     force: bool = False,
     started: Callable[[Mapping[str, Any]], None] = lambda counts: None,
@@ -137,13 +139,17 @@ def _read(
 
 def _sentence_to_index(sentences: list[Sentence]) -> bytes:
     """
-    JSON that maps each line that is not blank to the name of its dataset.
+    JSON that maps each line that is not blank to the name of its dataset. Raises
+    `InputError` if it is too long for HDF5.
     """
     names = {}
     for index, sentence in enumerate(sentences):
         if sentence.tokens:
             names[sentence.text] = str(index)
-    return json.dumps(names).encode()
+    listed = json.dumps(names).encode()
+    if len(listed) > _LONGEST_STRING:
+        raise InputError("expected less than 2 GiB of text", hint="split the input")
+    return listed
 
 
 def _most_bytes(

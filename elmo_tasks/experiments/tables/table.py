@@ -238,8 +238,10 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
         raise InputError(problem.removeprefix(f"{path}:"), file=path) from None
     if not isinstance(given, dict):
         raise InputError("expected an object with `rows`", file=path)
-    for _, row in items(given.get("rows")):
-        validated(_ROW, row, f"row {get(row, 'name')}", strict=None, file=path)
+    rows = given.get("rows")
+    for number, row in items(rows if isinstance(rows, list) else []):
+        name = f"row {get(row, 'name') or number}"
+        validated(_ROW, row, name, strict=None, file=path)
     given["scale"] = scale
     table: Table = validated(_TABLE, given, "table", strict=None, file=path)
     problems = [*_duplicates(table), *_wrong_names(table)]

@@ -76,7 +76,7 @@ class Marks:
         return [*marks, *accents.elements()]
 
     def _composed(self, text: str) -> str:
-        if not self._composes or text.isascii():
+        if not self._composes or not any(map(unicodedata.combining, text)):
             return text
         return unicodedata.normalize("NFC", text)
 
@@ -108,7 +108,8 @@ class Folding:
 
     def __call__(self, words: Sequence[str]) -> list[str]:
         """The words of a sentence as the model reads them."""
-        self.found.update(self.marks.in_text("".join(words)))
+        for word in words:
+            self.found.update(self.marks.in_text(word))
         return [self.marks.plain(word) for word in words]
 
     def plain_text(self, text: str) -> str:

@@ -11,7 +11,6 @@ the file and the line.
 """
 
 import os
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -22,7 +21,7 @@ from typing import TypeVar
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.unpacking import unpacked
+from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
 
@@ -30,8 +29,6 @@ MARK = "\ufeff"
 """The byte order mark."""
 
 _REMOTE_BUFFER = 2**20
-_STANDARD = re.compile(r"/dev/(stdin|fd/)|/proc/self/fd/")
-"""Pipes that are read; others may have to be read twice."""
 
 
 def open_text(
@@ -111,10 +108,7 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
             files, remote_path = FileSystem.from_uri(str(path))
             return BufferedReader(files.open_input_file(remote_path), _REMOTE_BUFFER)
         local = located(path)
-        is_stream = os.path.exists(local) and not os.path.isfile(local)
-        if is_stream and not os.path.isdir(local) and not _STANDARD.match(local):
-            wanted = "expected a regular file, got a pipe or a device"
-            raise InputError(wanted, file=path, hint="save it to a file")
+        require_regular(local)
         return open(local, "rb")
     except FileNotFoundError:
         where = "in the config or on the command line"
@@ -146,7 +140,7 @@ def list_files(pattern: str) -> list[str]:
     else:
         names = []
         for match in glob(pattern, recursive=True):
-            if os.path.isfile(match):
+            if not os.path.isdir(match):
                 names.append(os.path.abspath(match))
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)

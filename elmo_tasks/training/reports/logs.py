@@ -55,7 +55,7 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
         try:
             yield
         except Exception:
-            with suppress(OSError):  # of a full disk
+            with suppress(OSError, UnicodeError):  # of a full disk, or a surrogate
                 traceback.print_exc(file=file.stream)
             raise
 
