@@ -74,6 +74,8 @@ def _predicted(predictor: Predictor, file: str, batch_size: int) -> Iterator[Lin
 
 def _read(predictor: Predictor, file: str) -> Iterator[Line]:
     number = 0
+    if file == STANDARD_INPUT and sys.stdin is None:
+        raise InputError("expected lines on the standard input, but it is closed")
     opening: AbstractContextManager[Any]
     if file == STANDARD_INPUT:
         opening = nullcontext(sys.stdin.buffer)
