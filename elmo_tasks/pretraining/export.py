@@ -147,11 +147,17 @@ def _with_perplexity(about: CardSettings, run: Path) -> CardSettings:
     curve = run / CURVE
     if not curve.is_file():
         return about
-    points = [json.loads(line) for line in curve.read_text("utf-8").splitlines()]
-    best = min(points, key=itemgetter("perplexity"))
-    return replace(
-        about, perplexity=best["perplexity"], unknown_share=best.get("unknown")
-    )
+    found = []
+    try:
+        for line in curve.read_text("utf-8").splitlines():
+            point = json.loads(line)
+            found.append((float(point["perplexity"]), point.get("unknown")))
+    except (ValueError, LookupError, TypeError) as error:
+        raise InputError(f"expected validations, got {error!r}", file=curve) from None
+    if not found:
+        return about
+    perplexity, unknown = min(found, key=itemgetter(0))
+    return replace(about, perplexity=perplexity, unknown_share=unknown)
 
 
 def exported_names(chosen: Format) -> tuple[str, ...]:

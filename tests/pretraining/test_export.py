@@ -141,6 +141,10 @@ def test_a_card_has_the_perplexity_of_the_best_validation(
     assert "# known\n" in text
     assert "| language | la |" in text and "| text | letters |" in text
     load_trained(tmp_path / "known")
+    (run / "curve.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match="curve.jsonl: expected validations, got Key"):
+        export_run(run, tmp_path / "damaged", about=about)
+    assert not (tmp_path / "damaged").exists()
 
 
 def card(folder: Path) -> str:
