@@ -157,7 +157,7 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
     [
         (
             {"source": "transformer"},
-            "model: expected a path, a URL or the name of a model, got None",
+            "model: expected a folder or the name of a model, got None",
         ),
         (
             {"cache_dir": "x", "state": "carry", "layer_norm": "batch"},
@@ -165,7 +165,7 @@ def test_a_token_embedder_rejects_what_nothing_would_use(
         ),
         (
             {"wieght_file": "x"},
-            "unexpected keyword argument .wieght_file.; did you mean weight_file.",
+            "wieght_file: expected a key of ELMo .nearest: weight_file., ",
         ),
         (
             {"weight_file": "absent"},

@@ -98,13 +98,15 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     for name in ("2.txt", "1.txt", "a/3.txt", "a/b/4.txt", "a/x.md", "[5].txt"):
         (tmp_path / name).touch()
+    (tmp_path / "a/broken.link").symlink_to("gone")
     monkeypatch.chdir(tmp_path)
     for pattern, expected in (
+        ("a/*.link", ["a/broken.link"]),  # opening it says what is wrong
         ("1.txt", ["1.txt"]),
         ("?.txt", ["1.txt", "2.txt"]),
         ("[5].txt", ["[5].txt"]),
         ("**/*.txt", ["1.txt", "2.txt", "[5].txt", "a/3.txt", "a/b/4.txt"]),
-        ("a/*", ["a/3.txt", "a/x.md"]),
+        ("a/[3x]*", ["a/3.txt", "a/x.md"]),
     ):
         assert list_files(pattern) == [str(tmp_path / name) for name in expected]
     uri = tmp_path.as_uri()
@@ -113,7 +115,6 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "*.csv",
         "a",
         "a/b/*.md",
-        "/dev/nul[l]",
         "",
         f"{uri}/a",
         f"{uri}/gone/*",

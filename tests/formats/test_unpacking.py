@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.formats.unpacking import unpack, unzip
 from elmo_tasks.system.run_names import ARCHIVED
@@ -109,9 +111,17 @@ def test_known_names_are_unpacked_and_no_others(mode: str, tmp_path: Path) -> No
 def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) -> None:
     require_path("/dev/zero", "/dev/fd")
     os.mkfifo(tmp_path / "pipe")
+    problem = "expected a regular file, got a pipe or a device"
     for file in (tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(InputError, match="expected a regular file, got a pipe or"):
-            list(open_text(file))
+        for read in (
+            lambda path: list(open_text(path)),
+            lambda path: read_json(path, "the options"),
+            lambda path: unpack(path, tmp_path, ["*"]),
+            lambda path: unzip(path, tmp_path),
+            load_tensors,
+        ):
+            with pytest.raises(InputError, match=problem):
+                read(file)
     reading, writing = os.pipe()
     os.write(writing, b"a\nb\n")
     os.close(writing)
