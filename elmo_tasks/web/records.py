@@ -62,7 +62,7 @@ def read_examples(
         raise InputError(problem)
     record = record_of(models[0])
     examples: list[dict[str, Any]] = []
-    for number, text in open_text(file):
+    for number, text in open_text(file, longest=None):
         if not text.strip():
             continue
         if len(examples) == MOST:

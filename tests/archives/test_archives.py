@@ -21,6 +21,7 @@ from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.checks.construct import check
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
+from tests.system import require_path
 from tests.web_server import serving
 
 DATA = SOUND.read_bytes()
@@ -189,6 +190,19 @@ def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path) -> 
         os.dup2(saved, 0)
         for descriptor in (reading, writing, saved):
             os.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    "name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"]
+)
+def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
+    require_path("/dev/zero")
+    with unpacked(SOUND) as folder:
+        shutil.copytree(folder, tmp_path / "run")
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    (tmp_path / "run" / name).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="expected a regular file"):
+        load_archive(tmp_path / "run")
 
 
 def fetching(folder: Path, model: dict[str, Any], reader: dict[str, Any]) -> Path:

@@ -84,6 +84,10 @@ NOT_TOLD = "set dataset_reader.comments to true"
         ("She PRON O\nAnn\tLee O\n", "2: expected 3 columns as on line 1, got 2"),
         ("red -X- O\nkite O\n", "2: expected 3 columns as on line 1, got 2$"),
         (
+            "red O\n" + "x" * (2**20 - 1) + " O\n",
+            "2: expected lines of at most 1,048,576 characters",
+        ),
+        (
             "red O\n\n" + "red O\n" * (2**15 + 1),
             "3: expected sentences of at most 32,768 tokens, .*an empty line ends a sent",
         ),

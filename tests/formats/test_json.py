@@ -10,6 +10,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_files import parse_json, read_json
 from elmo_tasks.settings import validated
 from elmo_tasks.tasks.inputs import Words
+from tests.system import require_path
 
 WORDS = TypeAdapter(Words)
 
@@ -114,3 +115,6 @@ def test_other_places_than_small_files(tmp_path: Path) -> None:
         read_json(tmp_path / "x.json", "the options")
     with pytest.raises(InputError, match="cannot read the options: .*Is a directory"):
         read_json(tmp_path, "the options")
+    require_path("/dev/null")
+    with pytest.raises(InputError, match="expected a regular file"):
+        read_json("/dev/null", "the options")

@@ -91,7 +91,7 @@ def _look_up(file: Path) -> list[Any]:
 
 def _embedded(file: Path) -> list[list[str]]:
     """The tokens of `elmo-tasks elmo`, for which each line is a sentence."""
-    return [line.split() for _, line in open_text(file)]
+    return [line.split() for _, line in open_text(file, longest=None)]
 
 
 def _table(separator: str, *rows: str) -> str:

@@ -13,6 +13,7 @@ import torch
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.tensor_files import is_zip, load_tensors
+from tests.system import require_path
 
 VALUES: dict[str, Any] = {
     "tensors": {"a": torch.ones(2), "b": torch.ones(3).half()},
@@ -84,3 +85,6 @@ def test_other_files(mapped: bool, tmp_path: Path) -> None:
             load_tensors(file, mapped=mapped)
     with pytest.raises(FileNotFoundError):
         load_tensors(tmp_path / "none", mapped=mapped)
+    require_path("/dev/null")
+    with pytest.raises(InputError, match="expected a regular file"):
+        load_tensors("/dev/null", mapped=mapped)

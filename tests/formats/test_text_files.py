@@ -24,6 +24,17 @@ def lines(file: Path | str, **options: object) -> list[tuple[int, str]]:
     return list(open_text(file, **options))  # type: ignore[arg-type]
 
 
+def test_the_longest_line(file: Path) -> None:
+    file.write_text("ééé")
+    assert lines(file, longest=3) == [(1, "ééé")]
+    file.write_text("a\néééé")
+    problem = "x.txt:2: expected lines of at most 3 .*, got one of 4 .*line breaks"
+    with pytest.raises(InputError, match=problem):
+        lines(file, longest=3)
+    file.write_text(f"a\r{'é' * 2**20}\r\nb\n")
+    assert len(lines(file)) == len(lines(file, longest=None)) == 3
+
+
 def test_marks(file: Path) -> None:
     file.write_text("\ufeff\ufeffa\n\ufeffb\ufeff\n")
     assert lines(file) == [(1, "a"), (2, "b\ufeff")]

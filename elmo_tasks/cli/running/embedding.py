@@ -30,7 +30,7 @@ def read_lines(args: argparse.Namespace, file: str) -> Iterator[tuple[int, Line]
     """The lines of a text, or the texts of a table's column, with their numbers."""
     if args.column is None:
         require_text(file, hint="--column NAME reads a column of a table")
-        yield from open_text(file)
+        yield from open_text(file, longest=None)
     else:
         for row in read_table(file, args.column, **table_options(args)):
             yield row.line, row.text

@@ -85,7 +85,7 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
 
 def _sentences(file: str | Path) -> Iterator[SenseSentence]:
     parser = _CorpusParser(file)
-    lines = open_text(file, corpus_hint=CORPUS_HINT)
+    lines = open_text(file, corpus_hint=CORPUS_HINT, longest=None)
     try:
         for line, text in lines:
             yield from parser.feed(text, line)

@@ -131,7 +131,7 @@ def _csv_rows(
     in them, as in pandas and R.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    lines = (f"{text}\n" for _, text in open_text(file))
+    lines = (f"{text}\n" for _, text in open_text(file, longest=None))
     # Not pandas, which knows no lines, fills short rows, and without `strict` joins
     # rows between two quotes.
     rule: Any = csv.QUOTE_MINIMAL
@@ -158,7 +158,7 @@ def _csv_rows(
 def _read_objects(
     file: str | Path, columns: Sequence[str]
 ) -> Iterator[tuple[int, list[Any]]]:
-    for line, text in open_text(file):
+    for line, text in open_text(file, longest=None):
         if not text.strip():
             continue
         found = parse_json(text, "a JSON object", file=file, line=line)

@@ -25,6 +25,8 @@ from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
 
+LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its memory
+
 MARK = "\ufeff"
 """The byte order mark."""
 
@@ -35,6 +37,7 @@ def open_text(
     path: str | Path,
     *,
     corpus_hint: str | None = None,
+    longest: int | None = LONGEST_LINE,
     keep_marks: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """
@@ -46,13 +49,21 @@ def open_text(
 
     Yields line numbers, counted from 1, and lines without their ends. Raises
     `InputError` if the file cannot be opened or read (`corpus_hint` says where to get a
-    missing corpus), a line is not UTF-8 or binary (NUL), or the file is compressed and
-    truncated or damaged. Lines before the error have been yielded, up to a buffer
-    before damage in a compressed file.
+    missing corpus), a line has more than `longest` characters, is not UTF-8 or binary
+    (NUL), or the file is compressed and truncated or damaged. Lines before the error
+    have been yielded, up to a buffer before damage in a compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, raw in raw_lines(opened, path):
             line = decode_line(raw, path, number, keep_marks=keep_marks)
+            if longest is not None and len(line) > longest:
+                problem = f"expected lines of at most {longest:,} characters"
+                raise InputError(
+                    f"{problem}, got one of {len(line):,}",
+                    file=path,
+                    line=number,
+                    hint="does the file have line breaks?",
+                )
             yield number, line
 
 

@@ -125,7 +125,7 @@ def _texts(
 ) -> Iterator[Iterable[str]]:
     """The lines of each text: those of a file of text, or of each row of a table."""
     if table_kind(file) is None:
-        yield (line for _, line in open_text(file))
+        yield (line for _, line in open_text(file, longest=None))
         return
     for row in read_table(file, column, separator=separator, quoting=quoting):
         if not isinstance(row.text, str):

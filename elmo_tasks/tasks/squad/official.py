@@ -75,7 +75,7 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     """
     seen: set[str] = set()
     text = StringIO()  # takes less memory than a list of lines
-    for _, line in open_text(file, corpus_hint=CORPUS_HINT):
+    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
         text.write(f"{line}\n")
     content = parse_json(text.getvalue(), file=file)
     articles = validated(_FILE, content, "the file", file=file).data

@@ -10,7 +10,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
-from elmo_tasks.formats.unpacking import unpack
+from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.system.run_names import (
     ARCHIVE,
     ARCHIVED,
@@ -64,6 +64,7 @@ def _gather(archive: Path, folder: Path) -> None:
     """
     if archive.is_dir():
         for path in _archived(archive):
+            require_regular(path)
             target = folder / path.relative_to(archive)
             target.parent.mkdir(parents=True, exist_ok=True)
             if path.name == CONFIG:
