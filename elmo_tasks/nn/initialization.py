@@ -58,10 +58,10 @@ class ValuesInitializer(Initializer):
     @overrides
     def __call__(self, tensor: Tensor, parameter_name: str = "", **_: Any) -> None:
         if tensor.shape != self.values.shape:
-            wanted = list(tensor.shape)
+            expected = list(tensor.shape)
             found = list(self.values.shape)
             raise InputError(
-                f"{parameter_name}: expected values of shape {wanted}, got {found}"
+                f"{parameter_name}: expected values of shape {expected}, got {found}"
             )
         with torch.no_grad():
             tensor.copy_(self.values)

@@ -115,8 +115,8 @@ class LabelEvaluator(OfficialEvaluator):
         lines = []
         for known, _ in answers[:1]:
             if not known.keys() >= set(_NO_WORDS):
-                wanted = f"expected metadata with {', '.join(_NO_WORDS)}"
-                raise InputError(f"predictions: {wanted}, got {', '.join(known)}")
+                problem = f"expected metadata with {', '.join(_NO_WORDS)}"
+                raise InputError(f"predictions: {problem}, got {', '.join(known)}")
         for known, probabilities in sorted(answers, key=by_line):
             record = {name: known[name] for name in known if name not in _NO_WORDS}
             by_label = dict(zip(labels, probabilities.tolist(), strict=True))

@@ -106,9 +106,9 @@ def launch_of_torchrun(config: Mapping[str, Any]) -> Launch | None:
         else:
             given = list(range(torch.cuda.device_count()))
     if len(given) < per_node:
-        wanted = f"expected {per_node} devices, one for each process of a node"
+        problem = f"expected {per_node} devices, one for each process of a node"
         hint = "give torchrun another --nproc-per-node, or set distributed.cuda_devices"
-        raise InputError(f"{wanted}, got {len(given)}", hint=hint)
+        raise InputError(f"{problem}, got {len(given)}", hint=hint)
     os.environ[_AGENT_STORE] = "False"
     nodes = int(os.environ["WORLD_SIZE"]) // per_node
     return Launch(

@@ -143,8 +143,7 @@ def test_errors_name_arguments(
     elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
-        InputError,
-        match="weight_file: expected a path or URL, got None",
+        InputError, match="weight_file: expected a path or URL, got None"
     ):
         Elmo.from_files("x")
     with pytest.raises(

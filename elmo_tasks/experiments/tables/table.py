@@ -332,13 +332,16 @@ def _with_config(table: Path, row: Row, scale: str) -> Row:
 def _wrong_names(table: Table) -> Iterator[str]:
     columns = table.columns
     if table.increase not in (None, *columns):
-        wanted = f"expected one of the columns {', '.join(columns)}"
-        yield f"increase: {wanted}, got {table.increase!r}"
+        problem = f"expected one of the columns {', '.join(columns)}"
+        yield f"increase: {problem}, got {table.increase!r}"
     names = [row.name for row in table.rows]
     for row in table.rows:
         if (row.metric == PASSES) != (row.over is not None):
-            wanted = "expected the key over, the other row, with the metric"
-            yield f"row {row.name}: {wanted} {PASSES!r} and only there"
+            problem = (
+                "expected the key over, the other row,"
+                f" with the metric {PASSES!r} and only there"
+            )
+            yield f"row {row.name}: {problem}"
         for name in (*row.others, row.over):
             if name not in (None, *names):
                 yield f"row {row.name}: there is no row {name!r}"
