@@ -13,18 +13,18 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
 - `{scores RUN}`, `{exact RUN}`: the score of each seed, to one or two digits;
 - `{best RUN}`: the best seed; `{mean RUN}`: the mean alone;
 - `{gain RUN BASELINE}`: the difference of the means, and its standard error if both
-  have several seeds; `{increase ...}` and `{error ...}` give one of the two;
+  have several seeds; `{increase ...}` and `{error ...}` give one of the two. The error is
+  over seeds and sentences, those of the pair of `PAIRS` with the same data where these
+  runs were not scored by benchmarks/score_blocks.py; over seeds alone where there is none;
+- `{gain RUN BASELINE aside}`, `{error RUN BASELINE aside}`: of the part put aside;
+- `{seeds RUN BASELINE}`: the standard error over seeds alone;
 - `{by RUN BASELINE}`: the difference without a plus;
-- `{agrees RUN BASELINE PAPER HIGH LOW}`: whether it is shown, and has the sign of the
-  paper's. It is if its t has p < 5 % after Holm's correction for all such differences,
-  with the standard error over seeds and sentences, these as of another pair with the
-  same data, HIGH and LOW; `{tested RUN BASELINE HIGH LOW}`: the difference with this
-  error. A difference of single seeds is never shown;
+- `{agrees RUN BASELINE PAPER}`: whether it is shown, and has the sign of the paper's. It
+  is if its t has p < 5 % after Holm's correction for all such differences. A difference
+  of single seeds is never shown;
 - `{relative RUN BASELINE}`: the difference in percent of the baseline's error;
-- `{data RUN BASELINE}`: its standard error over the sentences, see
-  benchmarks/score_blocks.py; `{data RUN BASELINE aside}`: of the part put aside;
-- `{both RUN BASELINE}`: as `gain`, with the standard error over seeds and sentences
-  together, if both are known; `{both RUN BASELINE aside}`; `{joint ...}`: this error;
+- `{data RUN BASELINE}`: its standard error over the sentences of these runs; `{data RUN
+  BASELINE aside}`: of the part put aside;
 - `{final RUN N}`: the mean of the last N epochs in place of the best one's score: mean
   and deviation over the seeds; `{final RUN N BASELINE}`: the difference, as `gain`;
 - `{part RUN dev-known}`: the mean and the deviation on this part of the data, see
@@ -77,6 +77,30 @@ CELLS = " | "
 LEVEL = 0.05
 """Of all differences in the table of those that agree with the paper, together."""
 
+PAIRS = {
+    "dev": {
+        "squad": ("table1:squad-elmo", "table1:squad-baseline"),
+        "snli": ("table1:snli-elmo", "table1:snli-baseline"),
+        "srl": ("aside:srl-elmo", "aside:srl-baseline"),
+        "coref": ("table1:coref-elmo", "table1:coref-baseline"),
+        "ner": ("tokens:ner-59M", "tokens:ner-baseline"),
+        "wnut": ("tokens:ner-59M", "tokens:ner-baseline"),
+        "wikigold": ("wikigold:wikigold-elmo", "wikigold:wikigold-baseline"),
+        "sst": ("tokens:sst-59M", "tokens:sst-baseline"),
+    },
+    "aside": {
+        task: (f"aside:{task}-elmo", f"aside:{task}-baseline")
+        for task in ("squad", "snli", "srl", "coref", "ner", "sst")
+    },
+}
+"""
+By the first word of a row's name, the pairs whose error over the sentences of dev, or
+of the part put aside, stands for others of the same data.
+"""
+
+OF_MINI = ("ensembles", "finetuning", "gamma", "lambda", "untrained_mini")
+"""Files of runs on the synthetic data, which no pair of `PAIRS` has."""
+
 EXPRESSION = re.compile(r"\{([^{}]+)\}")
 RUN = re.compile(
     r"(?P<file>\w+):(?P<run>[\w.*-]+)(?:#(?P<seeds>\d+))?(?:%(?P<metric>\w+))?"
@@ -94,9 +118,10 @@ def raw_rows(file: str) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Runs:
-    """The rows of a run, one for each seed, and the name of the score."""
+    """The rows of a run, one for each seed, their file, and the name of the score."""
 
     records: list[dict[str, Any]]
+    file: str
     metric: str | None
 
     @property
@@ -135,7 +160,7 @@ def runs(text: str) -> Runs:
     if not records:
         raise ValueError(f"no rows of {text}")
     records.sort(key=lambda record: (record["row"], record["seed"]))
-    return Runs(records, metric)
+    return Runs(records, file, metric)
 
 
 def main_metric(scores: dict[str, float]) -> str:
@@ -165,17 +190,6 @@ def mean_alone(one: Runs) -> str:
     return f"{one.mean:.1f}"
 
 
-def standard_error(high: Runs, low: Runs) -> float:
-    """Of the difference of two means, each of several seeds."""
-    return error_of_means(high.scores, low.scores)
-
-
-def error_of_means(high: list[float], low: list[float]) -> float:
-    """The standard error of the difference of the means."""
-    squares = stdev(high) ** 2 / len(high) + stdev(low) ** 2 / len(low)
-    return float(squares**0.5)
-
-
 def increase(high: Runs, low: Runs) -> str:
     return signed(high.mean - low.mean)
 
@@ -185,58 +199,78 @@ def signed(number: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
-def error(high: Runs, low: Runs) -> str:
-    return f"{standard_error(high, low):.1f}"
-
-
-def gain(high: Runs, low: Runs) -> str:
-    if not (high.has_seeds and low.has_seeds):
-        return increase(high, low)
-    return f"{increase(high, low)} ({error(high, low)})"
-
-
 def by(high: Runs, low: Runs) -> str:
     return f"{high.mean - low.mean:.1f}"
 
 
-def tested(high: Runs, low: Runs, above: Runs, below: Runs) -> str:
+def gain(high: Runs, low: Runs, part: str = "dev") -> str:
     if not (high.has_seeds and low.has_seeds):
         return increase(high, low)
-    total, _ = error_and_freedom(high, low, above, below)
-    return f"{increase(high, low)} ({total:.1f})"
+    return f"{increase(high, low)} ({error(high, low, part)})"
 
 
-def error_and_freedom(
-    high: Runs, low: Runs, above: Runs, below: Runs
-) -> tuple[float, float]:
+def error(high: Runs, low: Runs, part: str = "dev") -> str:
+    total, _ = error_and_freedom(high, low, part)
+    return f"{total:.1f}"
+
+
+def over_seeds(high: Runs, low: Runs) -> str:
+    return f"{error_of_means(high.scores, low.scores):.1f}"
+
+
+def error_of_means(high: list[float], low: list[float]) -> float:
+    """The standard error of the difference of the means."""
+    squares = stdev(high) ** 2 / len(high) + stdev(low) ** 2 / len(low)
+    return float(squares**0.5)
+
+
+def error_and_freedom(high: Runs, low: Runs, part: str = "dev") -> tuple[float, float]:
     """
-    The standard error over seeds and sentences, and the degrees of freedom of its t by
-    Welch and Satterthwaite. That over sentences is of another pair with the same data.
+    The standard error over seeds and sentences, which are independent, and the degrees
+    of freedom of its t by Welch and Satterthwaite.
     """
-    over_data = data_error(above, below)
-    if over_data is None:
-        raise ValueError(f"no blocks of {above.records[0]['row']}")
-    blocks = len(blocks_of(above, "dev")[0]["sizes"])
-    parts = [(over_data**2, blocks - 1)]
+    parts = []
     for one in (high, low):
         parts.append((one.deviation**2 / len(one.records), len(one.records) - 1))
+    scored = scored_pair(high, low, part)
+    if scored is not None:
+        over_data = data_error(*scored, part)
+        blocks = len(blocks_of(scored[0], part)[0]["sizes"])
+        parts.append((over_data**2, blocks - 1))
     total = sum([square for square, _ in parts])
     freedom = total**2 / sum([square**2 / free for square, free in parts])
     return total**0.5, freedom
 
 
-def agrees(high: Runs, low: Runs, paper: str, above: Runs, below: Runs) -> str:
+def scored_pair(high: Runs, low: Runs, part: str) -> tuple[Runs, Runs] | None:
+    """The pair whose error over sentences is that of this one: itself, or of `PAIRS`."""
+    if is_scored(high, part) and is_scored(low, part):
+        return high, low
+    task = high.records[0]["row"].partition("-")[0]
+    if high.file in OF_MINI or high.records[0]["row"].endswith("-mini"):
+        return None
+    if task not in PAIRS[part]:
+        return None
+    other, baseline = PAIRS[part][task]
+    return runs(other), runs(baseline)
+
+
+def is_scored(one: Runs, part: str) -> bool:
+    return len(blocks_of(one, part)) == len(one.records)
+
+
+def agrees(high: Runs, low: Runs, paper: str) -> str:
     """Whether a difference has the paper's sign; `open` for one that is not shown."""
     if not (high.has_seeds and low.has_seeds):
         return "open"
-    if chance(high, low, above, below) > largest_chance():
+    if chance(high, low) > largest_chance():
         return "open"
     return "yes" if (high.mean - low.mean) * float(paper) > 0 else "no"
 
 
-def chance(high: Runs, low: Runs, above: Runs, below: Runs) -> float:
+def chance(high: Runs, low: Runs) -> float:
     """The p of a difference."""
-    total, freedom = error_and_freedom(high, low, above, below)
+    total, freedom = error_and_freedom(high, low)
     return float(2 * stats.t.sf(abs(high.mean - low.mean) / total, freedom))
 
 
@@ -245,9 +279,9 @@ def largest_chance() -> float:
     """The largest p of the differences that Holm's correction shows; -1 for none."""
     found = []
     for words in re.findall(r"\{agrees ([^{}]+)\}", SOURCE.read_text("utf-8")):
-        high, low, _, above, below = words.split()
+        high, low, _ = words.split()
         if runs(high).has_seeds and runs(low).has_seeds:
-            found.append(chance(runs(high), runs(low), runs(above), runs(below)))
+            found.append(chance(runs(high), runs(low)))
     largest = -1.0
     for rank, p in enumerate(sorted(found)):
         if p > LEVEL / (len(found) - rank):
@@ -261,18 +295,13 @@ def relative(high: Runs, low: Runs, digits: str = "0") -> str:
     return f"{share:.{digits}f}"
 
 
-def data_error(high: Runs, low: Runs, part: str = "dev") -> float | None:
-    """
-    The jackknife over blocks of the data, of the difference of the means over seeds;
-    `None` if some runs were not scored so.
-    """
+def data_error(high: Runs, low: Runs, part: str = "dev") -> float:
+    """The jackknife over blocks of the data, of the difference of means over seeds."""
     wholes = []
     withouts = []
     sizes: list[int] = []
     for one in (high, low):
         found = blocks_of(one, part)
-        if len(found) < len(one.records):
-            return None
         sizes = found[0]["sizes"]
         wholes.append(mean([blocks["score"] for blocks in found]))
         without = zip(*[blocks["without"] for blocks in found], strict=True)
@@ -296,10 +325,7 @@ def on_part(one: Runs, name: str, baseline: Runs | None = None) -> str:
     if baseline is None:
         return f"{mean(scores):.1f} ± {stdev(scores):.1f}"
     others = [100 * blocks["score"] for blocks in blocks_of(baseline, name)]
-    over_data = data_error(one, baseline, name)
-    if over_data is None:
-        raise ValueError(f"no blocks of {name}")
-    error = hypot(error_of_means(scores, others), over_data)
+    error = hypot(error_of_means(scores, others), data_error(one, baseline, name))
     return f"{signed(mean(scores) - mean(others))} ({error:.1f})"
 
 
@@ -335,23 +361,9 @@ def size(one: Runs, name: str) -> str:
 
 
 def data(high: Runs, low: Runs, part: str = "dev") -> str:
-    found = data_error(high, low, part)
-    return "–" if found is None else f"{found:.1f}"
-
-
-def joint(high: Runs, low: Runs, part: str = "dev") -> str:
-    """
-    The standard error of a difference over other seeds and other sentences, which are
-    independent; that over seeds if the other one is not known.
-    """
-    over_data = data_error(high, low, part)
-    if over_data is None:
-        return error(high, low)
-    return f"{hypot(standard_error(high, low), over_data):.1f}"
-
-
-def both(high: Runs, low: Runs, part: str = "dev") -> str:
-    return f"{increase(high, low)} ({joint(high, low, part)})"
+    if not (is_scored(high, part) and is_scored(low, part)):
+        return "–"
+    return f"{data_error(high, low, part):.1f}"
 
 
 def final_scores(one: Runs, epochs: str) -> list[float]:
@@ -479,11 +491,9 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "error": error,
     "by": by,
     "agrees": agrees,
-    "tested": tested,
+    "seeds": over_seeds,
     "relative": relative,
     "data": data,
-    "both": both,
-    "joint": joint,
     "part": on_part,
     "pooled": pooled,
     "size": size,
