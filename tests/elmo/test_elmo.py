@@ -124,15 +124,18 @@ def test_a_model_moves(elmo: Elmo) -> None:
     ["cuda", "cuda:0", "cuda:7", "mps", "mps:0", "meta", "nonsense", "", "cuda:x", 0]
     + [-1, 7, "xla", "hpu", "xpu", "privateuseone", torch.device("cuda:7")],
 )
-def test_an_absent_device_is_an_error_that_names_those_there_are(device: Any) -> None:
+def test_an_absent_device_is_an_error_that_names_those_there_are(
+    device: Any, tmp_path: Path
+) -> None:
+    files = write_bilm(tmp_path)
     try:
-        found = Elmo.from_pretrained(device=device)
+        found = Elmo.from_files(*files, device=device)
     except InputError as error:
         expected, got = str(error).split(", got ")
         names = expected.removeprefix("device: expected ").split(" or ")
         assert "cpu" in names
         for name in names:
-            Elmo.from_pretrained(device=name).embed([["a"]])
+            Elmo.from_files(*files, device=name).embed([["a"]])
         assert str(device) not in names
         assert str(device) in got or repr(device) in got
     else:

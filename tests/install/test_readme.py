@@ -3,7 +3,7 @@ README's commands, as they are written, in fresh environments, from the wheel an
 from the checkout: `make test-install`.
 
 The wheel is made of a copy of the checkout whose corpora and trainings are short. Its
-`make` commands are those that .ci/run begins with.
+`make` commands are in .ci/run.
 """
 
 import json
