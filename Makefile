@@ -29,7 +29,7 @@ SITE := import sysconfig; print(sysconfig.get_path("purelib"))
 CORE := filelock h5py numpy pydantic pytest torch $(shell grep -E '^(filelock|h5py|numpy|pydantic|pydantic_core|pytest|torch)==' $(CONSTRAINTS))
 
 # Tests of the core alone, which import neither AllenNLP nor another package of an extra.
-CORE_TESTS := $(LIGHT_TESTS) $(addprefix tests/,bilm/test_lstm.py bilm/test_lstm_cell.py bilm/test_options.py \
+CORE_TESTS := $(LIGHT_TESTS) $(addprefix tests/,bilm/test_lstm.py bilm/test_recurrence.py bilm/test_options.py \
 	bilm/test_packed_linear.py bilm/test_weights.py elmo/vectors/test_hdf5_reader.py elmo/vectors/test_hdf5_writer.py \
 	elmo/test_windows.py integrations/test_allennlp.py formats/test_download.py formats/test_tensor_files.py pretraining/test_language_model.py \
 	pretraining/test_vocabulary.py test_errors.py test_files.py test_light.py)

@@ -13,10 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.lstm_cell import plain_step
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
-from elmo_tasks.bilm.recurrence import Clips, ScanSteps, products_with, scan_steps
+from elmo_tasks.bilm.recurrence import (
+    Clips,
+    ScanSteps,
+    plain_step,
+    products_with,
+    scan_steps,
+)
 
 FORGET_BIAS = 1.0
 """

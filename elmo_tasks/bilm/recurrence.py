@@ -1,19 +1,188 @@
 """
-The recurrence of `ProjectedLstm` over packed input products, and its gradient.
+One step of the biLM's LSTM and its gradient: formulas, plain code, fast code; and the
+recurrence of `ProjectedLstm`, all steps over packed input products, with its gradient.
 
-D is the number of directions that are computed together: 2 on a GPU, 1 on a CPU; B rows,
-H the size of a cell, P of an output, N packed tokens, n the rows of one step.
+The step (paper, section 3.1; Jozefowicz et al. 2016). From the pre-activations `a_i,
+a_o, a_f, a_j`, each [..., H], and the cell `c` of the step before, with `s(x)` the
+sigmoid, and `a_f` with the bias of 1:
+
+    i = s(a_i)    o = s(a_o)    f = s(a_f)    j = tanh(a_j)
+    c' = clip(f c + i j)
+    q = tanh(c')
+    u = o q
+
+What follows, `h = clip(W_p u)`, is a matrix product, and no part of the step.
+
+The gradient. `dx` is the derivative of the loss by `x`. Given `du`, and the part of
+`dc'` that comes from the next step:
+
+    do = q du
+    dc' = (1 - q^2) o du + the next step's part, and 0 where c' was clipped
+    di = j dc'    df = c dc'    dj = i dc'
+    dc = f dc', the part that goes to the step before
+
+By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
+
+    da_x = x (1 - x) dx  for x = i, o, f
+    da_j = (1 - j^2) dj
+
+In code c' is `new_cell`, q `squashed` and u `exposed`.
+`plain_step` and `plain_step_back` say this in code, and a test compares them with
+`step` and `step_back`, which do the same with few and in-place operations.
+
+In the recurrence, D is the number of directions that are computed together: 2 on a GPU,
+1 on a CPU; B rows, H the size of a cell, P of an output, N packed tokens, n the rows of
+one step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.derivatives import first_derivative_only
-from elmo_tasks.bilm.lstm_cell import step, step_back
 from elmo_tasks.bilm.packed_linear import Linear, packed_linear
+
+GATES = 4
+"""The blocks of width H of a step's gates, in this order: i, o, f, j."""
+
+
+def plain_step(
+    gates: Tensor, cell: Tensor, clip: float | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """
+    Pre-activations [..., 4H] and the cell c [..., H] -> the activated gates [...,
+    4H], c', q and u, [..., H] each.
+    """
+    a_i, a_o, a_f, a_j = gates.chunk(GATES, -1)
+    i = a_i.sigmoid()
+    o = a_o.sigmoid()
+    f = a_f.sigmoid()
+    j = a_j.tanh()
+    new_cell = f * cell + i * j
+    if clip is not None:
+        new_cell = new_cell.clamp(-clip, clip)
+    squashed = new_cell.tanh()
+    return torch.cat([i, o, f, j], -1), new_cell, squashed, o * squashed
+
+
+def plain_step_back(
+    d_exposed: Tensor,
+    d_cell: Tensor,
+    gates: Tensor,
+    cell: Tensor,
+    new_cell: Tensor,
+    squashed: Tensor,
+    clip: float | None,
+) -> tuple[Tensor, Tensor]:
+    """
+    du and the next step's part of dc' [..., H], the activated gates [..., 4H], c, c'
+    and q [..., H] -> the gradient by the pre-activations [..., 4H], and dc [..., H].
+    """
+    i, o, f, j = gates.chunk(GATES, -1)
+    d_o = squashed * d_exposed
+    d_new_cell = (1 - squashed**2) * o * d_exposed + d_cell
+    if clip is not None:
+        d_new_cell = d_new_cell.masked_fill(new_cell.abs() >= clip, 0.0)
+    d_i = j * d_new_cell
+    d_f = cell * d_new_cell
+    d_j = i * d_new_cell
+    by_preactivation = [
+        i * (1 - i) * d_i,
+        o * (1 - o) * d_o,
+        f * (1 - f) * d_f,
+        (1 - j**2) * d_j,
+    ]
+    return torch.cat(by_preactivation, -1), f * d_new_cell
+
+
+def step(
+    gates: Tensor, cell: Tensor, clip: float | None, *, uniform: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """
+    `plain_step` with the gates [..., 4H] activated in place: returns c', q and u
+    [..., H]. If `uniform`, each row has the same values whatever the others are, to the
+    last bit, for a CPU without gradients: a product in 8 bits rounds the next input, so
+    that the last bit may change an eighth one.
+    """
+    sigmoid_ = uniform_sigmoid_ if uniform else torch.sigmoid_
+    i, o, f, j = _activate(gates, sigmoid_).chunk(GATES, -1)
+    new_cell = torch.mul(f, cell).addcmul_(i, j)
+    if clip is not None:
+        new_cell.clamp_(-clip, clip)
+    squashed = _tanh(new_cell, sigmoid_)
+    return new_cell, squashed, o * squashed
+
+
+def uniform_sigmoid_(inputs: Tensor) -> Tensor:
+    """
+    The sigmoid, which may overwrite its inputs, with the same rounding in each element
+    of a tensor. `torch.sigmoid` is three times as fast, but rounds differently in the
+    last elements of a tensor, and where threads divide it.
+    """
+    wide = inputs.to(torch.promote_types(inputs.dtype, torch.float32))
+    return wide.neg_().exp_().add_(1.0).reciprocal_().to(inputs.dtype)
+
+
+def _activate(gates: Tensor, sigmoid_: Callable[[Tensor], Tensor]) -> Tensor:
+    """
+    The activated gates, in place of the pre-activations.
+
+    On a CPU, `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: there the
+    sigmoid is several times as fast, and one call activates all gates. On a GPU, each
+    call takes the same time.
+    """
+    width = gates.shape[-1] // GATES * (GATES - 1)
+    candidates = gates[..., width:]
+    if gates.device.type != "cpu":
+        gates[..., :width].sigmoid_()
+        candidates.tanh_()
+        return gates
+    candidates.mul_(2.0)
+    gates = sigmoid_(gates)
+    gates[..., width:].mul_(2.0).sub_(1.0)
+    return gates
+
+
+def _tanh(values: Tensor, sigmoid_: Callable[[Tensor], Tensor]) -> Tensor:
+    """Computed as in `_activate`."""
+    if values.device.type != "cpu":
+        return values.tanh()
+    return sigmoid_(values.mul(2.0)).mul_(2.0).sub_(1.0)
+
+
+def step_back(
+    d_gates: Tensor,
+    exposed: Tensor,
+    d_exposed: Tensor,
+    d_cell: Tensor,
+    gates: Tensor,
+    cell: Tensor,
+    new_cell: Tensor,
+    squashed: Tensor,
+    clip: float | None,
+) -> None:
+    """
+    `plain_step_back`, whose results replace what is in `d_gates` [..., 4H] and, in
+    place of the next step's part of dc', in `d_cell` [..., H]. `exposed` [..., H]
+    gets u, which the gradient of W_p needs.
+    """
+    i, o, f, j = gates.chunk(GATES, -1)
+    if exposed.dtype == o.dtype:
+        torch.mul(o, squashed, out=exposed)
+    else:
+        exposed.copy_(o * squashed)
+    d_new_cell = d_cell.addcmul_(d_exposed * o, 1.0 - squashed * squashed)
+    if clip is not None:
+        d_new_cell.masked_fill_(new_cell.abs() >= clip, 0.0)
+    d_i, d_o, d_f, d_j = d_gates.chunk(GATES, -1)
+    d_i.copy_(d_new_cell * j * (i * (1.0 - i)))
+    d_o.copy_(d_exposed * squashed * (o * (1.0 - o)))
+    d_f.copy_(d_new_cell * cell * (f * (1.0 - f)))
+    d_j.copy_(d_new_cell * i * (1.0 - j * j))
+    d_new_cell.mul_(f)
+
 
 Clips = tuple[float | None, float | None]
 """The largest absolute value of a cell, and of an output; `None` for no clipping."""
@@ -39,7 +208,7 @@ def scan_steps(
     `recur` maps outputs [D, n, P] to gates [D, n, 4H], `project` maps [D, n, H] to
     outputs [D, n, P]. If `record` is given, it collects what the backward pass needs of
     each step: the activated gates, the cell before and after, and the tanh of the cell.
-    For `uniform` see `lstm_cell.step`.
+    For `uniform` see `step`.
     """
     cell_clip, proj_clip = clips
     outputs = []
@@ -68,7 +237,7 @@ def scan_steps(
 
 class ScanSteps(torch.autograd.Function):
     """
-    `scan_steps` with its gradient, step by step from the last one (see `lstm_cell`): two
+    `scan_steps` with its gradient, step by step from the last one (`step_back`): two
     small products a step, and one product for the gradient of each weight.
     """
 

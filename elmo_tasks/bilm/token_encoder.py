@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.characters import CHARACTERS, PAD_WORD, fit_slots, tokens_to_ids
-from elmo_tasks.bilm.lstm_cell import uniform_sigmoid_
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
+from elmo_tasks.bilm.recurrence import uniform_sigmoid_
 
 CHUNK = 16  # chunks of words have a multiple of this number of rows
 

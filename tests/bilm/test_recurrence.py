@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.lstm_cell import plain_step, plain_step_back, step, step_back
+from elmo_tasks.bilm.recurrence import plain_step, plain_step_back, step, step_back
 
 ROWS, WIDTH = 3, 5
 
