@@ -8,7 +8,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.nn.encoders.encoder import Encoder, without_padding
+from elmo_tasks.nn.encoders.stacked_lstm import Encoder, without_padding
 from elmo_tasks.nn.initialization import glorot_uniform_
 from elmo_tasks.nn.linear import linear
 from elmo_tasks.settings import Probability, Width, checked

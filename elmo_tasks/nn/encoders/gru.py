@@ -4,7 +4,7 @@ import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
-from elmo_tasks.nn.encoders.encoder import Encoder
+from elmo_tasks.nn.encoders.stacked_lstm import Encoder
 from elmo_tasks.settings import Width, checked
 
 INITIAL_DEVIATION = 0.05

@@ -14,8 +14,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from elmo_tasks.bilm.derivatives import first_derivative_only
 from elmo_tasks.bilm.packed_linear import packed_linear
 from elmo_tasks.bilm.precision import PRECISIONS, announced_precision, product_type
-from elmo_tasks.nn.encoders.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.encoders.highway_cell import step, step_back
+from elmo_tasks.nn.encoders.stacked_lstm import Encoder, by_length, without_padding
 from elmo_tasks.nn.linear import at_least_float32, summed_products
 from elmo_tasks.option_values import Precision
 from elmo_tasks.settings import Depth, Probability, Width, checked

@@ -1,6 +1,6 @@
 """
-Bidirectional LSTM layers of individual sizes (paper, appendix A.7), also after a
-feed-forward layer (A.8).
+The base class of the encoders; and bidirectional LSTM layers of individual sizes (paper,
+appendix A.7), also after a feed-forward layer (A.8).
 """
 
 from typing import Annotated
@@ -8,14 +8,55 @@ from typing import Annotated
 import torch
 from allennlp.modules import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from overrides import overrides
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.precision import product_type
-from elmo_tasks.nn.encoders.encoder import Encoder, by_length, without_padding
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.linear import Linear
 from elmo_tasks.settings import Filled, ListOf, Probability, Width, checked
+
+
+class Encoder(Seq2SeqEncoder):
+    """
+    Maps vectors [B, T, D] and a mask [B, T] to vectors [B, T, `get_output_dim()`],
+    which are zero at padding and do not depend on the values there. The mask is True
+    for tokens, which are at the start of each row; a row may be empty.
+    """
+
+    def __init__(self, *, input_dim: int, output_dim: int) -> None:
+        super().__init__()
+        self._input_dim = input_dim
+        self._output_dim = output_dim
+
+    @overrides
+    def get_input_dim(self) -> int:
+        return self._input_dim
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self._output_dim
+
+
+def without_padding(vectors: Tensor, mask: Tensor) -> Tensor:
+    """
+    The vectors [B, T, D], zero at padding: there a NaN would reach the gradients of the
+    weights, though it has no effect on the words.
+    """
+    return vectors.masked_fill(mask.logical_not()[:, :, None], 0.0)
+
+
+def by_length(mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """
+    How to pack the rows of a mask [B, T], longest first: their lengths [B] on the CPU,
+    at least 1, so that an empty row runs for one step; the rows in that order [B]; and
+    the rank of each row in it [B]. Once for all layers: `pack_padded_sequence` sorts
+    in each call, for which the CPU waits for a GPU.
+    """
+    lengths, order = mask.sum(1).clamp(min=1).sort(descending=True)
+    return lengths.cpu(), order, order.argsort()
+
 
 Widths = Annotated[ListOf[Width], Filled]
 """Units of one or more layers, the lowest first."""
