@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks import resources
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.tasks.reader import BlankSpacyTokenizer
 from elmo_tasks.training.config import read_config
 
 EPOCHS = 2

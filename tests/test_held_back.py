@@ -142,7 +142,7 @@ print(spacy.cli.download.__module__)
 def test_a_predictor_of_words_needs_no_spacy(tmp_path: Path) -> None:
     predict = f"""
 {LOADED}
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.tasks.reader import BlankSpacyTokenizer
 tokenizer = BlankSpacyTokenizer()
 print("spacy" in sys.modules)
 print(tokenizer.words("It isn't."), "spacy" in sys.modules)

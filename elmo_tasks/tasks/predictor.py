@@ -15,8 +15,7 @@ from overrides import overrides
 
 from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.tasks.inputs import Input, Output, SentenceInput, read_input
-from elmo_tasks.tasks.reader import LanguageReader
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
+from elmo_tasks.tasks.reader import BlankSpacyTokenizer, LanguageReader, offsets_of
 
 _ID = "id"
 

@@ -1,9 +1,11 @@
 """
 The base class of all readers: token indexers of text fields, sentences with tags, and
-labels of the vocabulary.
+labels of the vocabulary; and tokenizers that need no downloaded model.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Optional, Protocol, runtime_checkable
 
 from allennlp.data import (
@@ -17,14 +19,15 @@ from allennlp.data import (
 from allennlp.data.dataset_readers.dataset_reader import DatasetReaderInput
 from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
+from allennlp.data.tokenizers import CharacterTokenizer, Tokenizer
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.settings import ListOf, PathLike, Size, checked
-from elmo_tasks.tasks.tokenizer import FirstCharacters
 from elmo_tasks.training.data.first_look import looked_at, text_fields
 
 LABEL_NAMESPACE = "labels"
@@ -75,6 +78,85 @@ class OpenSequenceLabelField(SequenceLabelField):
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         ids = [known.get(label, UNKNOWN_LABEL) for label in self.labels]
         self._indexed_labels = ids
+
+
+_UNSPLIT = re.compile(
+    # Thai, Lao, Myanmar, Khmer, Japanese and Chinese
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{8}"
+)
+
+
+def is_unsplit(word: str) -> bool:
+    """
+    Whether a word has eight letters in a row of a script without blanks between words,
+    as a clause has and hardly a word.
+    """
+    return not word.isascii() and _UNSPLIT.search(word) is not None
+
+
+@Tokenizer.register("elmo_tasks_spacy")
+class BlankSpacyTokenizer(Tokenizer):
+    """
+    spaCy's tokenization rules for a `language` (see `blank_pipeline`), without a model
+    and without a maximum length.
+
+    AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives
+    would not load offline. Tokens have offsets: `text[token.idx : token.idx_end] ==
+    token.text`. White space is not a token.
+
+    # Parameters
+
+    - `language`: spaCy's code of the language, such as `en`.
+    """
+
+    @checked
+    def __init__(self, language: str = "en") -> None:
+        self._language = language
+
+    @cached_property
+    def _split(self) -> Callable[[str], Iterable[Any]]:
+        """Text -> words; importing spaCy takes a while, and words need no splitting."""
+        return blank_pipeline(self._language).tokenizer
+
+    @overrides
+    def tokenize(self, text: str) -> list[Token]:
+        """The tokens of `text`; none for white space."""
+        tokens = []
+        for word in self._split(text):
+            if not word.is_space:
+                end = word.idx + len(word.text)
+                tokens.append(Token(word.text, idx=word.idx, idx_end=end))
+        return tokens
+
+    def words(self, text: str) -> list[str]:
+        """The texts of the tokens."""
+        return [token.ensure_text() for token in self.tokenize(text)]
+
+
+class FirstCharacters(CharacterTokenizer):
+    """
+    The first characters of a word, for a character CNN: a batch is as wide as its
+    longest word, and web text contains words of thousands of characters. The default
+    `limit` is that of AllenNLP's ELMo; `marked` adds `<w>` before and `</w>` after
+    them.
+    """
+
+    def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
+        if marked:
+            super().__init__(start_tokens=["<w>"], end_tokens=["</w>"])
+        else:
+            super().__init__()
+        self._limit = limit
+
+    @overrides
+    def tokenize(self, text: str) -> list[Token]:
+        tokens: list[Token] = super().tokenize(text[: self._limit])
+        return tokens
+
+
+def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """The first character of each token, and the one after its last."""
+    return [(token.idx, token.idx_end) for token in tokens]
 
 
 class TaskReader(DatasetReader):

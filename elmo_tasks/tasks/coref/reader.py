@@ -29,9 +29,8 @@ from elmo_tasks.formats.annotation.ontonotes import (
 )
 from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, FirstCharacters, TaskReader
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
-from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 logger = logging.getLogger(__name__)
 

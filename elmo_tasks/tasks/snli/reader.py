@@ -17,8 +17,12 @@ from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Text, checked, validated
-from elmo_tasks.tasks.reader import TaskReader, text_field
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, is_unsplit
+from elmo_tasks.tasks.reader import (
+    BlankSpacyTokenizer,
+    TaskReader,
+    is_unsplit,
+    text_field,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -23,9 +23,14 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.settings import checked
-from elmo_tasks.tasks.reader import TaskReader, text_field
+from elmo_tasks.tasks.reader import (
+    BlankSpacyTokenizer,
+    FirstCharacters,
+    TaskReader,
+    offsets_of,
+    text_field,
+)
 from elmo_tasks.tasks.squad.official import GoldAnswer, read_questions
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
 
 _CONTRACTION = re.compile(r"n['’]t|['’](?:s|d|m|ll|re|ve)", re.IGNORECASE)
 _SPLIT = re.compile(r"((?<=[^_])_(?=[^_])|[-£€¥¢₹\u2212\u2014\u2013/~\"'’”‘°])")

@@ -22,11 +22,11 @@ from elmo_tasks.formats.text.raw_text import blank_pipeline
 from elmo_tasks.settings import Column, Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import (
     LABEL_NAMESPACE,
+    FirstCharacters,
     OpenSequenceLabelField,
     TaskReader,
     tagged_fields,
 )
-from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 Tag = Union[TagName, Column]
 
