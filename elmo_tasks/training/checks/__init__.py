@@ -1,5 +1,5 @@
 """
 Checks of a config before training: `construct` tries it on the first instances of its
-data, in `part`s; `keys` finds unknown keys, and `fetched` what is not constructed.
-`training` calls them.
+data, in `part`s, without what would be fetched; `keys` finds unknown keys. `training`
+calls them.
 """
