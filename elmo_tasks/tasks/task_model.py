@@ -16,7 +16,7 @@ from torch import Tensor
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import checked
-from elmo_tasks.training.inlined import Inlined, Inlining, construct_inlined
+from elmo_tasks.training.parts import Inlined, Inlining, construct_inlined
 from elmo_tasks.training.vocabulary import label_counts, require_no_new_labels
 
 
@@ -35,7 +35,7 @@ class TaskModel(Inlining, Model):
     """
 
     inlined: ClassVar[Inlined] = {"input_encoder": InputEncoder}
-    """The arguments whose keys stand among the model's own, see `training.inlined`."""
+    """The arguments whose keys stand among the model's own, see `training.parts`."""
 
     default_evaluator: ClassVar[str | None] = None
     """

@@ -27,9 +27,9 @@ from elmo_tasks.training.archives.contents import HINT, unpacked
 from elmo_tasks.training.archives.opener import opener_of, registered_opener
 from elmo_tasks.training.archives.outside import PARTS, constructed
 from elmo_tasks.training.archives.registered_names import named_in, registered_alone
-from elmo_tasks.training.checks.part import constructing, params_of
 from elmo_tasks.training.config import spread_seed
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
+from elmo_tasks.training.parts import constructing, params_of
 from elmo_tasks.training.pass_loss import loss_of_pass
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")

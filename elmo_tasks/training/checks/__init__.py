@@ -1,5 +1,4 @@
 """
 Checks of a config before training: `construct` tries it on the first instances of its
-data, in `part`s, without what would be fetched; `keys` finds unknown keys. `training`
-calls them.
+data, without what would be fetched; `keys` finds unknown keys. `training` calls them.
 """

@@ -24,8 +24,8 @@ from elmo_tasks.settings import (
     wrong_values,
 )
 from elmo_tasks.training.config import SEED, SEEDS
-from elmo_tasks.training.inlined import Inlining, with_inlined
 from elmo_tasks.training.nested import below
+from elmo_tasks.training.parts import Inlining, with_inlined
 
 VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 

@@ -1,5 +1,6 @@
 """
-The rule of how a config's keys reach constructors, where it is not AllenNLP's.
+Parts of a config: what constructs one, and what its errors say; and the rule of how
+a config's keys reach constructors, where it is not AllenNLP's.
 
 AllenNLP gives each key of an object to the constructor's argument of that name. So the
 parts of a task model's input encoder would stand one level deeper than users think of
@@ -13,12 +14,49 @@ among those of the model, and make its input encoder before the model's other ar
 All defaults are those of the constructors.
 """
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import Parameter, signature
 from typing import Any, ClassVar
 
 from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
+
+from elmo_tasks.errors import InputError, in_one_line, shown
+
+
+def params_of(config: Mapping[str, Any], key: str) -> Params:
+    """A copy of the part of a config under a key. Raises `InputError` unless it is an object."""
+    part = config.get(key)
+    if isinstance(part, str) and part:
+        part = {"type": part}
+    if not isinstance(part, Mapping):
+        raise InputError(
+            f"expected an object, or the name of a class, got {shown(part)}"
+        )
+    return Params({key: copy.deepcopy(part)}).pop(key)
+
+
+@contextmanager
+def constructing(
+    key: str, doing: str = "", *, data: str | None = None
+) -> Iterator[None]:
+    """
+    Replaces any error by an `InputError` of one line, which begins with the key of the
+    part that is constructed. One in the file `data`, which no key names, stays.
+    """
+    try:
+        yield
+    except Exception as error:
+        if data is not None and isinstance(error, InputError) and error.file == data:
+            raise
+        line = in_one_line(error)
+        if line.startswith(f"{key}."):  # it names a key itself
+            raise InputError(line) from error
+        where = f"{key} ({doing})" if doing else key
+        raise InputError(f"{where}: {line}") from error
+
 
 Inlined = Mapping[str, Callable[..., Any]]
 """
