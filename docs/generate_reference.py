@@ -62,7 +62,7 @@ from elmo_tasks.training.checks.keys import (
     parameters_of,
 )
 from elmo_tasks.training.checks.training import CheckedTrainModel
-from elmo_tasks.training.inputs import DATA_PATHS
+from elmo_tasks.training.folder import DATA_PATHS
 
 DOCS = Path(__file__).resolve().parent
 

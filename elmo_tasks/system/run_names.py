@@ -16,7 +16,7 @@ The config of the run. `training/folder.py` writes it, and in the archive
 """
 
 INPUTS = "inputs.json"
-"""The SHA-256 of the files of the run's data. `training/inputs.py` writes it."""
+"""The SHA-256 of the files of the run's data. `training/folder.py` writes it."""
 
 META = "meta.json"
 """The version of AllenNLP. `training/folder.py` writes it."""

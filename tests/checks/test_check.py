@@ -20,7 +20,7 @@ from elmo_tasks.cli.check import check_config
 from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.config import read_config
-from elmo_tasks.training.inputs import data_files
+from elmo_tasks.training.folder import data_files
 from tests.archives.test_other_models import tagger
 from tests.checks.mistakes import TOKENS
 from tests.test_configs import FOLDER

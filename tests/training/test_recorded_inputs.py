@@ -10,7 +10,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.run_names import INPUTS
-from elmo_tasks.training.inputs import record_inputs, require_same_data
+from elmo_tasks.training.folder import record_inputs, require_same_data
 
 NAMES: dict[str, Any] = {
     "file": "data/a.txt",

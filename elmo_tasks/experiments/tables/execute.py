@@ -34,8 +34,11 @@ from elmo_tasks.system.run_names import (
 )
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.data.subsampling import Part, rest_of
-from elmo_tasks.training.folder import has_checkpoint, remove_checkpoints
-from elmo_tasks.training.inputs import recorded_inputs
+from elmo_tasks.training.folder import (
+    has_checkpoint,
+    recorded_inputs,
+    remove_checkpoints,
+)
 from elmo_tasks.training.run import train
 
 PACKAGES = ("torch", "allennlp", "numpy")

@@ -18,8 +18,12 @@ from elmo_tasks.resources import fixtures_root
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.config import SEED, spread_seed
 from elmo_tasks.training.distributed import process_rank
-from elmo_tasks.training.folder import has_checkpoint, use_vocabulary
-from elmo_tasks.training.inputs import record_inputs, require_same_data
+from elmo_tasks.training.folder import (
+    has_checkpoint,
+    record_inputs,
+    require_same_data,
+    use_vocabulary,
+)
 from elmo_tasks.training.nested import write_out_types
 
 logger = logging.getLogger(__name__)
