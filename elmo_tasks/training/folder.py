@@ -44,8 +44,7 @@ from elmo_tasks.system.run_names import (
     META,
     VOCABULARY,
 )
-from elmo_tasks.training.config import differences
-from elmo_tasks.training.nested import get, strings, write_out_types
+from elmo_tasks.training.config import differences, get, strings, write_out_types
 
 logger = logging.getLogger(__name__)
 

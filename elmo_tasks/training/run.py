@@ -30,7 +30,7 @@ from elmo_tasks.system.run_names import (
 from elmo_tasks.training.archives.contents import archived_config
 from elmo_tasks.training.archives.tuned_model import write_own_config
 from elmo_tasks.training.checks.training import describe, require_sound
-from elmo_tasks.training.config import spread_seed
+from elmo_tasks.training.config import spread_seed, write_out_types
 from elmo_tasks.training.folder import (
     make_vocabulary,
     prepare,
@@ -39,7 +39,6 @@ from elmo_tasks.training.folder import (
     vocabulary_files,
     wait_for_vocabulary,
 )
-from elmo_tasks.training.nested import write_out_types
 from elmo_tasks.training.reports.curves import draw_curves
 from elmo_tasks.training.reports.logs import logged
 from elmo_tasks.training.torchrun import (

@@ -11,7 +11,7 @@ import pytest
 
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.training.nested import items
+from elmo_tasks.training.config import items
 from tests.checks.mistakes import MISTAKES, Mistake
 from tests.test_configs import FOLDER
 

@@ -16,7 +16,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import blank_pipeline
-from elmo_tasks.training.nested import items
+from elmo_tasks.training.config import items
 
 if TYPE_CHECKING:  # imported where it is used, since it takes long
     from spacy.language import Language

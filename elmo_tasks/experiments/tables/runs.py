@@ -23,8 +23,7 @@ from elmo_tasks.system.run_names import EXPORTED, MODEL, MODEL_COPIES, MODEL_REC
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.checks.training import is_ours
-from elmo_tasks.training.config import SEEDS, differences, spread_seed
-from elmo_tasks.training.nested import write_out_types
+from elmo_tasks.training.config import SEEDS, differences, spread_seed, write_out_types
 
 HASH_DIGITS = 12
 

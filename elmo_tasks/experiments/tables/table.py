@@ -19,8 +19,7 @@ from elmo_tasks.resources import SCALES, configs_root, scale_folder
 from elmo_tasks.settings import Filled, Integer, validated
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.metrics import Metric, metric_of
-from elmo_tasks.training.config import evaluate, find_embedded
-from elmo_tasks.training.nested import get, items
+from elmo_tasks.training.config import evaluate, find_embedded, get, items
 
 PASSES = "passes"
 """

@@ -24,8 +24,8 @@ from elmo_tasks.pretraining.scores.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import Negatives, OutputSoftmax
 from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import PathLike, Positive, Probability, checked
+from elmo_tasks.training.config import mapped
 from elmo_tasks.training.distributed import process_count
-from elmo_tasks.training.nested import mapped
 
 
 class PerplexityMetric(Perplexity, Metric):

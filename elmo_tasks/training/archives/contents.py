@@ -19,7 +19,7 @@ from elmo_tasks.system.run_names import (
     VOCABULARY,
 )
 from elmo_tasks.training.archives.registered_names import unsafe_keys
-from elmo_tasks.training.nested import get, write_out_types
+from elmo_tasks.training.config import get, write_out_types
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 

@@ -20,7 +20,7 @@ from allennlp.common.params import parse_overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Wrong
 from elmo_tasks.system.run_names import CONFIG
-from elmo_tasks.training.nested import below, items, strings
+from elmo_tasks.training.config import below, items, strings
 
 UNSAFE_KEYS = {
     "_pretrained": "no module of another archive (from_archive tunes a whole model)",

@@ -34,8 +34,8 @@ from elmo_tasks.settings import Limits, wrong_values
 from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.keys import Distributed, wrong_keys
+from elmo_tasks.training.config import get, items, strings, write_out_types
 from elmo_tasks.training.folder import DATA_PATHS, REMOTE
-from elmo_tasks.training.nested import get, items, strings, write_out_types
 from elmo_tasks.training.parts import constructing, params_of
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
 

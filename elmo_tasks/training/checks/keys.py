@@ -23,8 +23,7 @@ from elmo_tasks.settings import (
     checked,
     wrong_values,
 )
-from elmo_tasks.training.config import SEED, SEEDS
-from elmo_tasks.training.nested import below
+from elmo_tasks.training.config import SEED, SEEDS, below
 from elmo_tasks.training.parts import Inlining, with_inlined
 
 VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)

@@ -16,7 +16,7 @@ from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from elmo_tasks.training.checks.construct import check
-from elmo_tasks.training.config import SEED, spread_seed
+from elmo_tasks.training.config import SEED, spread_seed, write_out_types
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import (
     has_checkpoint,
@@ -24,7 +24,6 @@ from elmo_tasks.training.folder import (
     require_same_data,
     use_vocabulary,
 )
-from elmo_tasks.training.nested import write_out_types
 
 logger = logging.getLogger(__name__)
 

@@ -24,13 +24,13 @@ from overrides import overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.files import file_sha256
 from elmo_tasks.system.run_names import VOCABULARY, epoch_metrics_name
+from elmo_tasks.training.config import items, mapped
 from elmo_tasks.training.distributed import (
     all_gather_objects,
     process_count,
     process_rank,
 )
 from elmo_tasks.training.folder import vocabulary_files
-from elmo_tasks.training.nested import items, mapped
 from elmo_tasks.training.resume.resumable import random_state
 
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
