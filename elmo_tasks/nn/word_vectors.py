@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import read_vectors
-from elmo_tasks.nn.word_indexer import rows_of, vectors_of
+from elmo_tasks.nn.indexers import rows_of, vectors_of
 from elmo_tasks.settings import PathLike, Width, checked
 
 logger = logging.getLogger(__name__)

@@ -24,9 +24,8 @@ from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import blank_pipeline
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.indexers import CharacterIndexer, WordIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
-from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.settings import ListOf, PathLike, Size, checked
 from elmo_tasks.training.data.first_look import looked_at, text_fields
 

@@ -11,7 +11,7 @@ from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids, fit_slots
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.indexers import CharacterIndexer
 from tests.elmo.samples import SENTENCES
 
 

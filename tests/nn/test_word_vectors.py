@@ -14,7 +14,7 @@ from allennlp.data.fields import TextField
 from allennlp.modules.token_embedders import TokenEmbedder
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.nn.indexers import WordIndexer
 from elmo_tasks.nn.word_lookup import WordLookup
 from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
 

@@ -6,7 +6,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.nn.indexers import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.tagging.reader import NerReader
 

@@ -28,7 +28,7 @@ from elmo_tasks.formats.annotation.ontonotes import (
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import Span
-from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, FirstCharacters, TaskReader
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
 

@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.trees import unescape
 from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.formats.text.text_files import not_empty, open_text
-from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.settings import Text, checked, validated
 from elmo_tasks.tasks.reader import (
     BlankSpacyTokenizer,

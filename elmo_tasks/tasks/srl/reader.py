@@ -20,7 +20,7 @@ from elmo_tasks.formats.annotation.ontonotes import (
     report_skipped,
 )
 from elmo_tasks.formats.annotation.spans import OUTSIDE, Span
-from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first

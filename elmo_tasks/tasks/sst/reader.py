@@ -11,7 +11,7 @@ from overrides import overrides
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.trees import NAMES, Phrase, SentimentTree, read_trees
 from elmo_tasks.formats.text.text_files import not_empty
-from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
 

@@ -22,7 +22,7 @@ from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.sources.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.indexers import CharacterIndexer
 from tests.elmo.sources.transformer_samples import (
     ARCHITECTURES,
     BYTE_LEVEL,

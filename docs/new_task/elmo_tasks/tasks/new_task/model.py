@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.text_files import not_empty, open_text
+from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.linear import at_least_float32
-from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.inputs import Output, Probability, SentenceInput, Words
 from elmo_tasks.tasks.predictor import SentencePredictor
