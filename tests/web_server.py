@@ -1,5 +1,6 @@
 """A web server on this machine that stalls, cuts, lies, and never ends."""
 
+import hashlib
 import io
 import zipfile
 from collections import Counter
@@ -11,6 +12,8 @@ from typing import Any
 
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+MD5 = hashlib.md5(CONTENT).hexdigest()
 
 
 class Server(ThreadingHTTPServer):

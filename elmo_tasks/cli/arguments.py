@@ -65,7 +65,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--separator",
         type=_character,
         metavar="CHAR",
-        help="what separates the cells of a table (default: a comma in .csv, a tab in .tsv)",
+        help="what separates the cells of a table, such as ';' or '\\t' (default: a comma in .csv, a tab in .tsv)",
     )
     parser.add_argument(
         "--quoting",
@@ -77,6 +77,8 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _character(text: str) -> str:
+    if text == r"\t":
+        return "\t"
     if len(text) != 1:
         raise argparse.ArgumentTypeError(f"expected one character, got {text!r}")
     return text

@@ -1,6 +1,5 @@
 """Downloads of URLs: compared with a digest, once, and not if offline."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +9,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.download import download
 from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path
 from elmo_tasks.formats.fetching.published import MODELS, PublishedModel
-from tests.web_server import CONTENT, Server, serving
-
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-MD5 = hashlib.md5(CONTENT).hexdigest()
+from tests.web_server import CONTENT, MD5, SHA256, Server, serving
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """The published models: what is known of them, and what the cache has of them."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +17,9 @@ from elmo_tasks.formats.fetching.published import (
     published_at,
 )
 from tests.elmo.samples import write_bilm
-from tests.web_server import CONTENT, Server, serving
+from tests.web_server import MD5, SHA256, Server, serving
 
 NAME = "elmo-small"
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-MD5 = hashlib.md5(CONTENT).hexdigest()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,8 @@
 """The counts of half an epoch and carried states, restored in another model."""
 
 import io
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,9 +10,14 @@ import torch
 from allennlp.training.metrics import CategoricalAccuracy, Metric
 
 from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.tagging.metric import EntityF1
-from elmo_tasks.training.resume.run_state import load_runtime_state, save_runtime_state
+from elmo_tasks.training.resume.run_state import (
+    RunState,
+    load_runtime_state,
+    save_runtime_state,
+)
 from tests.tiny import elmo
 
 SCORES, GOLD = (
@@ -72,3 +79,20 @@ def test_carried_states_are_restored(tmp_path: Any) -> None:
         through_a_file(save_runtime_state(torch.nn.ModuleList([first]))),
     )
     assert torch.equal(first.layers(ids).layers, second.layers(ids).layers)
+
+
+def test_a_checkpoint_of_another_version(tmp_path: Path) -> None:
+    (tmp_path / "vocabulary").mkdir()
+    trainer: Any = SimpleNamespace(
+        _serialization_dir=str(tmp_path),
+        _batches_in_epoch_completed=1,
+        _should_validate_this_epoch=True,
+        _total_batches_completed=1,
+        _scaler=None,
+        data_loader=SimpleNamespace(position=dict),
+        model=torch.nn.Module(),
+    )
+    state = RunState(trainer).state_dict()
+    del state["penalty"]
+    with pytest.raises(InputError, match="got one without 'penalty'"):
+        RunState(trainer).load_state_dict(state)

@@ -15,7 +15,6 @@ from elmo_tasks.cli.running.surprisal_tables import (
 )
 from elmo_tasks.pretraining.scores.minimal_pairs import (
     CHANCE,
-    Accuracy,
     GroupAccuracy,
     GroupCounts,
     ScoredPair,
@@ -59,13 +58,10 @@ def print_accuracies(args: argparse.Namespace) -> None:
 def _line(row: GroupAccuracy) -> str:
     cells = [f"{row.pairs:>7,}"]
     for found in (row.forward, row.backward, row.mean):
-        cells += [f"{found.percent:>8.2f}", _interval(found)]
+        interval = f"{found.low:.2f} - {found.high:.2f}"
+        cells += [f"{found.percent:>8.2f}", f"{interval:>15}"]
     cells += [f"{row.ties:>5,}", f"{row.unknown:>8.2f}", f" {cell(row.group)}"]
     return " ".join(cells)
-
-
-def _interval(found: Accuracy) -> str:
-    return f"{found.low:.2f} - {found.high:.2f}".rjust(15)
 
 
 def _row(scored: ScoredPair) -> dict[str, Any]:

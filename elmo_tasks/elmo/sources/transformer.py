@@ -138,7 +138,7 @@ class Transformer(nn.Module):
     def _windows(self, texts: list[list[str]], longest: int) -> list[_Window]:
         """What the model reads for texts of at most `longest` words."""
         if self._blank:
-            texts = [_after_blanks(words) for words in texts]
+            texts = [[word and f" {word}" for word in words] for words in texts]
         found = []
         encodings = self._tokenizer.encode_batch(texts, is_pretokenized=True)
         for row, encoding in enumerate(encodings):
@@ -244,8 +244,3 @@ def _pooled_pieces(
             offsets.append(len(pooled))
             pooled += [row * length + place for place in places[chosen]]
     return torch.tensor(words), torch.tensor(pooled), torch.tensor(offsets)
-
-
-def _after_blanks(words: list[str]) -> list[str]:
-    """The words with a blank before each that is not empty."""
-    return [f" {word}" if word else word for word in words]

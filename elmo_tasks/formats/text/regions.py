@@ -3,6 +3,7 @@ Regions of a sentence, as those of a self-paced reading experiment. The sentence
 split into words as a whole, and each word belongs to the region in which it stands.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
@@ -18,9 +19,10 @@ def words_of_regions(
     """
     The words of a sentence, and the number of each word's region, counted from 1.
 
-    `mark` separates regions in a text; a blank separates them at any white space. A
-    list of regions needs no mark. A blank stands between two regions. Empty regions
-    count, and have no words. `plain` changes a region before it is split.
+    `mark` separates regions in a text; a blank separates them at blanks, tabs and line
+    breaks, but not at a no-break space. A list of regions needs no mark. A blank stands
+    between two regions. Empty regions count, and have no words. `plain` changes a
+    region before it is split.
 
     Raises `InputError` if the tokenizer `split` changes words, or a word is in two
     regions.
@@ -28,7 +30,7 @@ def words_of_regions(
     if not isinstance(text, str):
         regions = list(text)
     elif mark == " ":
-        regions = text.split()
+        regions = re.findall(r"[^ \t\r\n]+", text)
     else:
         regions = text.split(mark)
     regions = [plain(" ".join(region.split())) for region in regions]

@@ -80,7 +80,7 @@ def read_table(
         raise InputError(
             f"expected a table ({', '.join(TABLES)})",
             file=file,
-            hint="without --column, a file is read as text",
+            hint="a workbook is saved as CSV UTF-8; without --column, a file is read as text",
         )
     columns = [column, *kept]
     if kind == PARQUET:

@@ -189,9 +189,9 @@ def decode_line(
     Raises `InputError` if the line is not UTF-8 or contains a NUL byte.
     """
     if 0 in raw:
-        raise InputError(
-            "expected text, got binary data (a NUL byte)", file=path, line=number
-        )
+        problem = "expected text, got binary data (a NUL byte)"
+        hint = "`iconv -f utf-16 -t utf-8` converts Unicode text of Windows"
+        raise InputError(problem, file=path, line=number, hint=hint)
     try:
         line = raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:

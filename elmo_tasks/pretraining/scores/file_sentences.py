@@ -4,6 +4,7 @@ their rows.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,43 +53,46 @@ def read_file(
         rows = read_table(file, column, keep, **table)
     else:
         rows = _lines(file)
-    count = single = marked = gaps = 0
-    has_words = False
-    has_mark = regions is None
+    count = single = 0
+    has_words = has_mark = False
+    notes: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         try:
             words, numbers = _words(row.text, regions, split, plain)
         except InputError as error:
             raise InputError(str(error), file=file, line=row.line) from None
-        has_words = has_words or bool(words)
-        has_mark = has_mark or _has_mark(row.text, regions or "")
+        if not words and column is None:  # a blank line
+            continue
         count += 1
         single += len(words) == 1
-        marked += regions is None and "|" in row.text
-        gaps += _has_gap(numbers or [])
-        if words or column is not None:
-            kept = dict(zip(keep, row.kept, strict=True))
-            yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
+        has_words = has_words or bool(words)
+        if not words:
+            notes["no words, so no rows of a word"].append(row.line)
+        elif regions is None or numbers is None:
+            if column is not None and "|" in row.text:
+                notes["| is read as text; --regions '|' makes it a mark"].append(
+                    row.line
+                )
+        elif isinstance(row.text, str) and regions != " " and regions not in row.text:
+            notes[f"no {regions!r}, so one region"].append(row.line)
+        else:
+            has_mark = True
+            if len(set(numbers)) < max(numbers):
+                notes["a region is empty, and counts as one"].append(row.line)
+        kept = dict(zip(keep, row.kept, strict=True))
+        yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
     if column is not None and single > max(_FEW, count / 2):
         advice = "join the words of a sentence with |, and pass --regions '|'"
         logger.warning(
             "%s: each row is a sentence, but most have one word; %s", file, advice
         )
-    if column is not None and marked:
-        advice = "--regions '|' makes it a mark"
-        logger.warning("%s: | is read as text in %d rows; %s", file, marked, advice)
-    if gaps:
-        logger.warning("%s: %d rows have an empty region, which counts", file, gaps)
     if not has_words:
         raise InputError("no sentence in this file", file=file)
-    if not has_mark:
+    if regions and not has_mark:
         problem = f"regions: expected {regions!r} in a sentence, got none"
-        raise InputError(problem, file=file)
-
-
-def _has_gap(regions: list[int]) -> bool:
-    """Whether a region before the last one with words, counted from 1, has none."""
-    return len(set(regions)) < max(regions, default=0)
+        raise InputError(problem, file=file, hint="it stands between two regions")
+    for note, lines in notes.items():
+        logger.warning("%s:%d: %s (such rows: %d)", file, lines[0], note, len(lines))
 
 
 def _lines(file: str | Path) -> Iterator[Row]:
@@ -108,8 +112,3 @@ def _words(
             problem = f"expected words without blanks, got {shown(word)}"
             raise InputError(problem, hint="--regions '|' reads a list of regions")
     return words, None
-
-
-def _has_mark(text: str | list[str], mark: str) -> bool:
-    """Whether a text may have several regions; a list of regions needs no mark."""
-    return not isinstance(text, str) or mark.isspace() or mark in text

@@ -6,7 +6,7 @@ The surprisal of words, from the left and from the right: `WordSurprisal`, which
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
-from typing import Any, NamedTuple, Optional
+from typing import Annotated, Any, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.scores.file_sentences import FileSentence, read_file
 from elmo_tasks.pretraining.scores.sentence_losses import sentence_losses
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
-from elmo_tasks.settings import PathLike, checked
+from elmo_tasks.settings import Filled, PathLike, checked
 
 
 class SentenceSurprisal(NamedTuple):
@@ -270,7 +270,7 @@ class WordSurprisal:
         *,
         column: Optional[str] = None,
         keep: Sequence[str] = (),
-        regions: Optional[str] = None,
+        regions: Optional[Annotated[str, Filled]] = None,
         separator: Optional[str] = None,
         quoting: Quoting = "minimal",
         state: StartState = "reset",

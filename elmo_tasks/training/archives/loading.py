@@ -318,13 +318,9 @@ def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
 def _read_state(weights: Path) -> Mapping[str, Any]:
     """The state dictionary in a file, whose tensors may be read later."""
     state = load_tensors(weights, mapped=True)
-    if not isinstance(state, Mapping) or not _has_names(state):
+    if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
         raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     return state
-
-
-def _has_names(state: Mapping[Any, Any]) -> bool:
-    return all(isinstance(key, str) for key in state)
 
 
 @contextmanager

@@ -195,6 +195,13 @@ class RunState(TrainerCallback):
             problem = f"{wanted}, got one of {len(states)}"
             raise InputError(problem, file=self.serialization_dir)
         own = states[process_rank()]
+        lacking = self._own_state().keys() - own.keys()
+        if lacking:
+            raise InputError(
+                f"expected a checkpoint of this version, got one without {min(lacking)!r}",
+                file=self.serialization_dir,
+                hint="continue it with the version that began it, or start another run",
+            )
         if own["vocabulary"] != self._vocabulary:
             raise InputError(
                 "expected the vocabulary that the run began with, got another one",
