@@ -114,8 +114,12 @@ def _read_csv(
     indices = [header.index(column) for column in columns]
     for line, row in rows:
         if len(row) != len(header):
-            problem = f"expected {len(header)} cells, got {len(row)}"
-            raise InputError(problem, file=file, line=line)
+            raise InputError(
+                f"expected {len(header)} cells, got {len(row)}",
+                file=file,
+                line=line,
+                hint="a cell with a separator in it is in quotes",
+            )
         if _LIST.fullmatch(row[indices[0]]):
             problem = f"expected a text, got a list of words, {shown(row[indices[0]])}"
             hint = "keep lists in Parquet or JSON lines"
