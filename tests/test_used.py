@@ -20,9 +20,6 @@ CALLED_BY_LIBRARIES = {
     *("readable", "readinto"),  # io.BufferedReader
     "_render_traceback_",  # IPython
 }
-FORMULAS = {"plain_step_back"}
-"""What a fast function computes, as one reads it; tests compare the two."""
-
 
 def names_in(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
@@ -38,7 +35,7 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 def used() -> set[str]:
     """The names in code, and those that pages show to users."""
-    found = CALLED_BY_LIBRARIES | FORMULAS
+    found = set(CALLED_BY_LIBRARIES)
     for folder in CODE:
         for file in (ROOT / folder).rglob("*.py"):
             found.update(names_in(ast.parse(file.read_text("utf-8"))))

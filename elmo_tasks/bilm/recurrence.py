@@ -27,8 +27,8 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_j = (1 - j^2) dj
 
 In code c' is `new_cell`, q `squashed` and u `exposed`.
-`plain_step` and `plain_step_back` say this in code, and a test compares them with
-`step` and `step_back`, which do the same with few and in-place operations.
+`plain_step` says the step in code, and a test compares it and its gradient by autograd
+with `step` and `step_back`, which do the same with few and in-place operations.
 
 In the recurrence, D is the number of directions that are computed together: 2 on a GPU,
 1 on a CPU; B rows, H the size of a cell, P of an output, N packed tokens, n the rows of
@@ -65,36 +65,6 @@ def plain_step(
         new_cell = new_cell.clamp(-clip, clip)
     squashed = new_cell.tanh()
     return torch.cat([i, o, f, j], -1), new_cell, squashed, o * squashed
-
-
-def plain_step_back(
-    d_exposed: Tensor,
-    d_cell: Tensor,
-    gates: Tensor,
-    cell: Tensor,
-    new_cell: Tensor,
-    squashed: Tensor,
-    clip: float | None,
-) -> tuple[Tensor, Tensor]:
-    """
-    du and the next step's part of dc' [..., H], the activated gates [..., 4H], c, c'
-    and q [..., H] -> the gradient by the pre-activations [..., 4H], and dc [..., H].
-    """
-    i, o, f, j = gates.chunk(GATES, -1)
-    d_o = squashed * d_exposed
-    d_new_cell = (1 - squashed**2) * o * d_exposed + d_cell
-    if clip is not None:
-        d_new_cell = d_new_cell.masked_fill(new_cell.abs() >= clip, 0.0)
-    d_i = j * d_new_cell
-    d_f = cell * d_new_cell
-    d_j = i * d_new_cell
-    by_preactivation = [
-        i * (1 - i) * d_i,
-        o * (1 - o) * d_o,
-        f * (1 - f) * d_f,
-        (1 - j**2) * d_j,
-    ]
-    return torch.cat(by_preactivation, -1), f * d_new_cell
 
 
 def step(
@@ -164,8 +134,9 @@ def step_back(
     clip: float | None,
 ) -> None:
     """
-    `plain_step_back`, whose results replace what is in `d_gates` [..., 4H] and, in
-    place of the next step's part of dc', in `d_cell` [..., H]. `exposed` [..., H]
+    du and the next step's part of dc' [..., H], the activated gates [..., 4H], c, c'
+    and q [..., H] -> the gradient by the pre-activations, which replaces what is in
+    `d_gates` [..., 4H], and dc, which replaces what is in `d_cell`. `exposed` [..., H]
     gets u, which the gradient of W_p needs.
     """
     i, o, f, j = gates.chunk(GATES, -1)

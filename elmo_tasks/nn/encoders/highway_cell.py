@@ -28,8 +28,8 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_x = x (1 - x) dx  for x = i, f, o, t
     da_g = (1 - g^2) dg
 
-`plain_step` and `plain_step_back` say this in code, and a test compares them with
-`step` and `step_back`, which do the same with few and in-place operations.
+`plain_step` says the step in code, and a test compares it and its gradient by autograd
+with `step` and `step_back`, which do the same with few and in-place operations.
 """
 
 import torch
@@ -58,34 +58,6 @@ def plain_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor, Ten
     return activated, new_cell, squashed, output
 
 
-def plain_step_back(
-    d_output: Tensor, d_cell: Tensor, gates: Tensor, cell: Tensor, squashed: Tensor
-) -> tuple[Tensor, Tensor]:
-    """
-    dh and the next step's part of dc' [rows, H], the activated gates [rows, 6H], c and
-    q [rows, H] -> the gradient by the pre-activations [rows, 6H], and dc [rows, H].
-    """
-    i, f, g, o, t, k = gates.chunk(GATES, 1)
-    d_k = (1 - t) * d_output
-    d_t = (o * squashed - k) * d_output
-    d_exposed = t * d_output
-    d_o = squashed * d_exposed
-    d_squashed = o * d_exposed
-    d_new_cell = (1 - squashed**2) * d_squashed + d_cell
-    d_i = g * d_new_cell
-    d_f = cell * d_new_cell
-    d_g = i * d_new_cell
-    by_preactivation = [
-        i * (1 - i) * d_i,
-        f * (1 - f) * d_f,
-        (1 - g**2) * d_g,
-        o * (1 - o) * d_o,
-        t * (1 - t) * d_t,
-        d_k,
-    ]
-    return torch.cat(by_preactivation, 1), f * d_new_cell
-
-
 def step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
     """
     `plain_step` in place: activates the gates [rows, 6H], updates the cell [rows, H],
@@ -110,8 +82,9 @@ def step_back(
     d_output: Tensor, d_cell: Tensor, gates: Tensor, cell: Tensor, squashed: Tensor
 ) -> Tensor:
     """
-    `plain_step_back` in few operations: returns the gradient by the pre-activations
-    [rows, 6H], and replaces the next step's part of dc' by dc in `d_cell` [rows, H].
+    dh and the next step's part of dc' [rows, H], the activated gates [rows, 6H], c and
+    q [rows, H] -> the gradient by the pre-activations [rows, 6H]; dc [rows, H] replaces
+    what is in `d_cell`.
     """
     i, f, g, o, t, k = gates.chunk(GATES, 1)
     # All blocks begin as x - x^2, the sigmoid's derivative; those of g and k are
