@@ -75,6 +75,8 @@ def test_surprisal(
         bilm("perplexity", text, "--model", run, "--batch-size", 1, *options)
         measured = capsys.readouterr().out.splitlines()[-1].split()
         bilm("surprisal", text, "--model", run, "--state", state, *files, "--force")
+        said = capsys.readouterr().out.splitlines()[-1]
+        assert said == "1 of 8 words are outside the vocabulary (oov) sailor"
         header, *rows = rows_of(tmp_path / "out.tsv")
         assert header[:5] == ["file", "line", "row", "position", "word"]
         assert header[5:] == ["forward", "backward", "oov"]
@@ -172,6 +174,13 @@ def test_what_is_probably_another_text(
     assert "words.csv:2: a region is empty, and counts" in caplog.text
     assert "words.csv:3: no '|', so one region (such rows: 1)" in caplog.text
     assert "words.csv:4: no words, so no rows of a word" in caplog.text
+    for number, mark in enumerate(("caf\ufffd", "cookâ€™s", "&amp;", "&#8217;s")):
+        raw.write_text(f"the cook\nthe {mark}\nAT&T; R&D ; & ;\n")
+        out = ("--output", tmp_path / f"{number}.tsv")
+        bilm("surprisal", raw, "--model", run, *out)
+        assert "raw.txt:2: " in caplog.text
+        assert "so the text seems damaged (such rows: 1)" in caplog.text
+        caplog.clear()
     raw.write_text("the cook bakes.\n")
     bilm("perplexity", raw, "--model", run)
     assert "seems not to be tokenised, as in 'bakes.'" in caplog.text

@@ -5,8 +5,10 @@ and table in the same way.
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import compress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,10 +18,7 @@ from elmo_tasks.elmo.devices import opened_device
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
-from elmo_tasks.pretraining.scores.surprisal import (
-    WordSurprisal,
-    require_kept,
-)
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal, require_kept
 from elmo_tasks.pretraining.text.sentences import expand_files
 from elmo_tasks.system.files import (
     atomic_write,
@@ -52,14 +51,21 @@ def write_tables(args: argparse.Namespace) -> None:
         tables = [Table(open_table(opened, file)) for file in outputs]
         opened.enter_context(surprisal.folding.reading())
         bar = opened.enter_context(terminal_bar(unit=" sentences", leave=False))
+        count, unknown = 0, Counter[str]()
         for name in names:
             file = path_of(name)
             for one in surprisal.iter_file(file, state=args.state, **options):
+                words, is_unknown = one.surprisal[:2]
+                count += len(words)
+                unknown.update(compress(words, is_unknown))
                 for row in one.rows():
                     tables[0].write(row | {"file": name})
                 for table in tables[1:]:
                     table.write(one.sums() | {"file": name})
                 bar.update()
+    examples = [word for word, _ in unknown.most_common(3)]
+    share = f"{unknown.total()} of {count} words"
+    print(share, "are outside the vocabulary (oov)", *examples)
 
 
 def check_outputs(

@@ -4,6 +4,7 @@ their rows.
 """
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ from elmo_tasks.formats.text.tables import Row, read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
 
 logger = logging.getLogger(__name__)
+
+_DAMAGED = re.compile(r"\ufffd|â€|&(#\w+|[a-z]+);")
+"""What is left of characters that were read in another encoding, or of a web page."""
 
 _FEW = 10
 """Rows of one word that may be sentences."""
@@ -79,6 +83,9 @@ def read_file(
             has_mark = True
             if len(set(numbers)) < max(numbers):
                 notes["a region is empty, and counts as one"].append(row.line)
+        damaged = _DAMAGED.search("".join(row.text))
+        if damaged is not None:
+            notes[f"{damaged[0]!r}, so the text seems damaged"].append(row.line)
         kept = dict(zip(keep, row.kept, strict=True))
         yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
     if column is not None and single > max(_FEW, count / 2):
