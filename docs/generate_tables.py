@@ -244,7 +244,7 @@ def error_and_freedom(high: Runs, low: Runs, part: str = "dev") -> tuple[float, 
 
 def scored_pair(high: Runs, low: Runs, part: str) -> tuple[Runs, Runs] | None:
     """The pair whose error over sentences is that of this one: itself, or of `PAIRS`."""
-    if is_scored(high, part) and is_scored(low, part):
+    if are_scored(high, low, part):
         return high, low
     task = high.records[0]["row"].partition("-")[0]
     if high.file in OF_MINI or high.records[0]["row"].endswith("-mini"):
@@ -255,8 +255,8 @@ def scored_pair(high: Runs, low: Runs, part: str) -> tuple[Runs, Runs] | None:
     return runs(other), runs(baseline)
 
 
-def is_scored(one: Runs, part: str) -> bool:
-    return len(blocks_of(one, part)) == len(one.records)
+def are_scored(high: Runs, low: Runs, part: str) -> bool:
+    return all(len(blocks_of(one, part)) == len(one.records) for one in (high, low))
 
 
 def agrees(high: Runs, low: Runs, paper: str) -> str:
@@ -361,7 +361,7 @@ def size(one: Runs, name: str) -> str:
 
 
 def data(high: Runs, low: Runs, part: str = "dev") -> str:
-    if not (is_scored(high, part) and is_scored(low, part)):
+    if not are_scored(high, low, part):
         return "–"
     return f"{data_error(high, low, part):.1f}"
 
