@@ -68,7 +68,7 @@ class Cluster:
 
 @contextmanager
 def cluster(
-    corpus: Path, folder: Path, *, nodes: int = 1, per_node: int = 2, restarts: int = 0
+    corpus: Path, folder: Path, *, nodes: int = 1, per_node: int, restarts: int = 0
 ) -> Iterator[Cluster]:
     """A cluster that is ended at the end, with its workers."""
     started = Cluster(corpus, folder, nodes, per_node, restarts)
@@ -106,32 +106,16 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-def losses(folder: Path) -> list[float]:
-    """The losses and perplexities of each epoch."""
-    found = []
-    for epoch in range(3):
-        metrics = json.loads((folder / f"metrics_epoch_{epoch}.json").read_text())
-        found += [metrics["training_loss"], metrics["validation_loss"]]
-    return found
-
-
-def test_the_losses_are_those_of_distributed(corpus: Path, tmp_path: Path) -> None:
-    nodes, per_node = 2, 2
-    folder, other = tmp_path / "torchrun", tmp_path / "distributed"
-    with cluster(corpus, folder, nodes=nodes, per_node=per_node) as agents:
-        assert agents.wait() == [0] * nodes, agents.log.read_text()[-3000:]
-    train_distributed(corpus, other, nodes * per_node)
-    assert losses(folder) == losses(other)
-
-
-def test_a_killed_process_changes_nothing(corpus: Path, tmp_path: Path) -> None:
-    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    with cluster(corpus, undisturbed) as agents:
-        assert agents.wait() == [0], agents.log.read_text()[-3000:]
-    with cluster(corpus, disturbed, restarts=3) as agents:
-        wait_for(disturbed / "vocabulary")  # before any checkpoint
+def test_nodes_and_kills_change_nothing(corpus: Path, tmp_path: Path) -> None:
+    by_allennlp, nodes, killed = tmp_path / "one", tmp_path / "two", tmp_path / "three"
+    train_distributed(corpus, by_allennlp, 2)
+    with cluster(corpus, nodes, nodes=2, per_node=1) as agents:
+        assert agents.wait() == [0, 0], agents.log.read_text()[-3000:]
+    assert differences(nodes, by_allennlp) == []
+    with cluster(corpus, killed, per_node=2, restarts=3) as agents:
+        wait_for(killed / "vocabulary")  # before any checkpoint
         agents.kill_worker()
-        wait_for(disturbed / "model_state_e1_b4.th")
+        wait_for(killed / "model_state_e1_b4.th")
         agents.kill_worker()
         assert agents.wait() == [0], agents.log.read_text()[-3000:]
-    assert differences(disturbed, undisturbed) == []
+    assert differences(killed, by_allennlp) == []

@@ -35,7 +35,8 @@ class Untrained(LocalWorkers):
         Untrained.started.append(f"{plan['row']}, seed {plan['seed']}")
         if plan["row"] in self.interrupting:
             _thread.interrupt_main()
-            time.sleep(0.2)
+            while not self._is_closed:
+                time.sleep(0.01)
             return 1
         if plan["row"] in self.failing:
             (folder / run_dir.LOG).write_text("error: a.txt:1: no tag\n")
