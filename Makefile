@@ -40,11 +40,16 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist works
 
 # $(call beside,NAME,PYTHON,PACKAGES,TESTS): tests in an environment beside .venv, skipped if its packages cannot be had.
 beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
-	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --timeout 30 $3 \
+	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --retries 1 --timeout 30 $3 \
 	|| { echo "$1: skipped, its packages cannot be installed"; exit 0; }; \
 	echo "$1: $(words $4) test files"; \
 	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest $(NOCONFTEST) -p no:cacheprovider --quiet $4
 NOCONFTEST := --noconftest
+
+# $(call sharing,NAME): an environment beside .venv that has its packages, too.
+sharing = test -x build/$1/bin/pip || $(BIN)/python -m venv build/$1 || exit; \
+	$(BIN)/python -c '$(SITE)' > $$(build/$1/bin/python -c '$(SITE)')/venv.pth
+
 # Of `make test-install`.
 CHOICE := pip-oldest or uv-newest
 
@@ -121,29 +126,29 @@ test-python%: install
 test-adapters: $(ADAPTERS:%=test-%)
 
 test-flair: install
-	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_recipes.py)
+	@$(call sharing,flair)
+	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) flair,tests/integrations/test_recipes.py)
 
 test-keras: install
-	@$(call beside,keras,$(BIN)/python,$(CORE) safetensors tqdm 'keras>=3',tests/integrations/test_recipes.py)
+	@$(call sharing,keras)
+	@$(call beside,keras,$(BIN)/python,'keras>=3',tests/integrations/test_recipes.py)
 
 test-onnx: install
-	@$(call beside,onnx,$(BIN)/python,$(CORE) safetensors tqdm onnxscript onnxruntime,tests/bilm/test_dense.py)
+	@$(call sharing,onnx)
+	@$(call beside,onnx,$(BIN)/python,onnxscript onnxruntime,tests/bilm/test_dense.py)
 
 test-transformers5: install
 	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))
 
-# With the packages of .venv, and AllenNLP among them.
 test-optuna: NOCONFTEST :=
 test-optuna: install
-	@test -x build/optuna/bin/pip || $(BIN)/python -m venv build/optuna
-	@$(BIN)/python -c '$(SITE)' > $$(build/optuna/bin/python -c '$(SITE)')/venv.pth
+	@$(call sharing,optuna)
 	@$(call beside,optuna,$(BIN)/python,'optuna>=4',tests/integrations/test_search.py)
 
-# Archives of all families of allennlp-models; with the packages of .venv.
+# Archives of all families of allennlp-models.
 test-models: NOCONFTEST :=
 test-models: install
-	@test -x build/models/bin/pip || $(BIN)/python -m venv build/models
-	@$(BIN)/python -c '$(SITE)' > $$(build/models/bin/python -c '$(SITE)')/venv.pth
+	@$(call sharing,models)
 	@build/models/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable ./allennlp_archives
 	@$(call beside,models,$(BIN)/python,$(OLD_MODELS),allennlp_archives/tests)
 
