@@ -21,6 +21,7 @@ CALLED_BY_LIBRARIES = {
     "_render_traceback_",  # IPython
 }
 
+
 def names_in(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):

@@ -49,8 +49,8 @@ def blocks_of(page: Path) -> list[Block]:
 def by_file(text: str, configs: Path) -> str:
     """A config that a command names is that of a folder, which is shortened."""
     names = "|".join(path.stem for path in configs.glob("*.jsonnet"))
-    file = rf"\1{configs.name}/\2.jsonnet"
-    return re.sub(rf"(elmo-tasks train |config: ')({names})\b", file, text)
+    by_name = rf"(elmo-tasks train |config: ')({names})\b"
+    return re.sub(by_name, r"\1training_config/\2.jsonnet", text)
 
 
 def name_of(page: Path) -> str:
@@ -78,8 +78,7 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
             shown += 1
         if block.info not in ("bash", "python"):
             continue
-        text = by_file(block.text, configs)
-        command = ["bash", "-euo", "pipefail", "-c", text]
+        command = ["bash", "-euo", "pipefail", "-c", by_file(block.text, configs)]
         if block.info == "python":
             file = tmp_path / f"block{number}.py"
             file.write_text(block.text)

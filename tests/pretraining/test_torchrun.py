@@ -68,7 +68,7 @@ class Cluster:
 
 @contextmanager
 def cluster(
-    corpus: Path, folder: Path, *, nodes: int = 1, per_node: int, restarts: int = 0
+    corpus: Path, folder: Path, nodes: int, per_node: int, restarts: int = 0
 ) -> Iterator[Cluster]:
     """A cluster that is ended at the end, with its workers."""
     started = Cluster(corpus, folder, nodes, per_node, restarts)
@@ -85,10 +85,10 @@ def changes(corpus: Path) -> dict[str, object]:
     return toy.overrides(train_data_path=str(corpus / "lm/train.a.txt"))
 
 
-def train_distributed(corpus: Path, folder: Path, count: int) -> None:
-    """Training by this program, with as many processes."""
+def train_distributed(corpus: Path, folder: Path) -> None:
+    """Training by this program, with two processes."""
     config = str(corpus / "training_config" / "bilm.jsonnet")
-    overrides = changes(corpus) | {"distributed": {"cuda_devices": [-1] * count}}
+    overrides = changes(corpus) | {"distributed": {"cuda_devices": [-1, -1]}}
     subprocess.run(
         [sys.executable, "-m", "elmo_tasks", "train", config, "-s", str(folder)]
         + ["-o", json.dumps(overrides)],
@@ -108,11 +108,11 @@ def wait_for(path: Path) -> None:
 
 def test_nodes_and_kills_change_nothing(corpus: Path, tmp_path: Path) -> None:
     by_allennlp, nodes, killed = tmp_path / "one", tmp_path / "two", tmp_path / "three"
-    train_distributed(corpus, by_allennlp, 2)
-    with cluster(corpus, nodes, nodes=2, per_node=1) as agents:
+    train_distributed(corpus, by_allennlp)
+    with cluster(corpus, nodes, 2, 1) as agents:
         assert agents.wait() == [0, 0], agents.log.read_text()[-3000:]
     assert differences(nodes, by_allennlp) == []
-    with cluster(corpus, killed, per_node=2, restarts=3) as agents:
+    with cluster(corpus, killed, 1, 2, restarts=3) as agents:
         wait_for(killed / "vocabulary")  # before any checkpoint
         agents.kill_worker()
         wait_for(killed / "model_state_e1_b4.th")
