@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
 from elmo_tasks.cli.running.perplexities import cell, weights_line
 from elmo_tasks.elmo.devices import opened_device
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
 from elmo_tasks.pretraining.scores.surprisal import WordSurprisal, require_kept
@@ -63,9 +63,8 @@ def write_tables(args: argparse.Namespace) -> None:
                 for table in tables[1:]:
                     table.write(one.sums() | {"file": name})
                 bar.update()
-    examples = [word for word, _ in unknown.most_common(3)]
     share = f"{unknown.total()} of {count} words"
-    print(share, "are outside the vocabulary (oov)", *examples)
+    print(share, "are outside the vocabulary (oov):", shown(list(unknown)))
 
 
 def check_outputs(
