@@ -40,7 +40,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist works
 
 # $(call beside,NAME,PYTHON,PACKAGES,TESTS): tests in an environment beside .venv, skipped if its packages cannot be had.
 beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
-	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --retries 1 --timeout 30 $3 \
+	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --timeout 30 $3 \
 	|| { echo "$1: skipped, its packages cannot be installed"; exit 0; }; \
 	echo "$1: $(words $4) test files"; \
 	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest $(NOCONFTEST) -p no:cacheprovider --quiet $4
