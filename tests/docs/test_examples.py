@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs").glob("*.md"))
 MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md"}
 """Pages of measurements: their commands take hours; so do those of docs/results/."""
 
-SHOWN = {"two-minutes.md": 1, "when-to-use.md": 1, "SURPRISAL.md": 4}
+SHOWN = {"two-minutes.md": 1, "when-to-use.md": 1, "SURPRISAL.md": 3}
 """Pages that show what their blocks print, in as many blocks."""
 
 FENCE = re.compile(
@@ -49,7 +49,7 @@ def blocks_of(page: Path) -> list[Block]:
 def by_file(text: str, configs: Path) -> str:
     """A config that a command names is that of a folder, which is shortened."""
     names = "|".join(path.stem for path in configs.glob("*.jsonnet"))
-    by_name = rf"(elmo-tasks train |config: ')({names})\b"
+    by_name = rf"(elmo-tasks train |config: ')({names})(?![\w.])"
     return re.sub(by_name, r"\1training_config/\2.jsonnet", text)
 
 

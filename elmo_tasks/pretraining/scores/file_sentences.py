@@ -19,7 +19,7 @@ from elmo_tasks.formats.text.text_files import open_text
 
 logger = logging.getLogger(__name__)
 
-_DAMAGED = re.compile(r"\ufffd|â€|&(#\w+|[a-z]+);")
+_DAMAGED = re.compile(r"\ufffd|â€|Ã[^\x00-\x7f]|[a-z]\?[a-z]|<U\+\w+>|&(#\w+|[a-z]+);")
 """What is left of characters that were read in another encoding, or of a web page."""
 
 _FEW = 10
