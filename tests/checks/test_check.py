@@ -68,6 +68,12 @@ def test_what_would_be_fetched_is_not_constructed(name: str) -> None:
     assert list(found.left_out) == [key]
 
 
+def test_words_that_have_no_index() -> None:
+    keys = {"vocabulary": {"non_padded_namespaces": ["tokens"]}}
+    (problem,) = check_config(FOLDER / "sst.jsonnet", json.dumps(keys)).problems
+    assert problem.startswith("vocabulary: KeyError: ") and "@@UNKNOWN@@" in problem
+
+
 def test_values_are_looked_at_without_vectors_or_elmo() -> None:
     for key in (f"{TOKENS}.pretrained_file", "model.elmo.model"):
         for wrong in (

@@ -162,6 +162,9 @@ def test_warns_of_a_document_without_end(
     problem = "begins here has no '#end document'; is the file complete?"
     expected = [f"{file}:{line}: the document that {problem}" for line in lines]
     assert caplog.messages == ([] if B in end else expected)
+    caplog.clear()
+    list(read_documents(write(*[line for line in (K, *end) if "#" not in line])))
+    assert caplog.text.count("no '#begin document' before the first word") == 1
 
 
 def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:

@@ -205,6 +205,10 @@ def find_files(path: str | Path) -> list[Path]:
 _NO_END = (
     "%s:%d: the document that begins here has no '#end document'; is the file complete?"
 )
+_NO_BEGIN = (
+    "%s: no '#begin document' before the first word: columns 1 and 2 alone tell"
+    " documents apart"
+)
 
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
@@ -218,9 +222,11 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     file_of: dict[tuple[str, str], Path] = {}
     for file in find_files(path):
         line_of: dict[tuple[str, str], int] = {}
-        for (_, key, part), group in groupby(_sentences(file), key=itemgetter(0)):
+        for (begun, key, part), group in groupby(_sentences(file), key=itemgetter(0)):
             sentences = tuple([sentence for _, sentence in group])
             line = sentences[0].line
+            if not begun and not line_of:
+                logger.warning(_NO_BEGIN, file)
             other = file_of.setdefault((key, part), file)
             if other != file:
                 message = (

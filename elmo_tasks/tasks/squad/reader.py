@@ -133,6 +133,7 @@ class SquadReader(TaskReader):
         read = 0
         lost: list[str] = []  # the ids of the questions
         cut: list[str] = []
+        waiting: list[Instance] = []  # until an answer is at its offset
         questions = self.shard_iterable(read_questions(file))
         for context, asked in groupby(questions, key=attrgetter("context")):
             passage = Passage(self._tokenizer.tokenize(context))
@@ -157,12 +158,16 @@ class SquadReader(TaskReader):
                     lost.append(one.id)
                 elif not _has_whole_answer(one.answers, context, passage.offsets):
                     cut.append(one.id)
-                yield instance
+                waiting.append(instance)
+                if len(lost) < read:
+                    yield from waiting
+                    waiting.clear()
         is_part = self.get_worker_info() or self.get_distributed_info()
         if lost and len(lost) == read and not is_part:
             problem = "expected answers at their offsets in the paragraphs, got none"
             hint = "answer_start counts characters from 0"
             raise InputError(f"{problem} of {read}", file=file, hint=hint)
+        yield from waiting
         if lost:
             text = (
                 "%s: %d of %d questions, such as %s, have no answer at its offset in their"

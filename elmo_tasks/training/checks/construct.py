@@ -202,8 +202,9 @@ class _Trial:
         instances = self._read()
         vocabulary = self._part("vocabulary", Vocabulary, instances=instances)
         model = self._part("model", Model, vocab=vocabulary, offline=True)
-        for loader in self._loaders.values():
-            loader.index_with(model.vocab)
+        with constructing("vocabulary"):
+            for loader in self._loaders.values():
+                loader.index_with(model.vocab)
         self._use_cpu()
         self._trainer = self._part(
             "trainer",
