@@ -36,6 +36,7 @@ from elmo_tasks.formats.fetching.published import BUNDLED
 from elmo_tasks.formats.text.raw_text import BASIC, Tokenizer
 from elmo_tasks.option_values import BatchSizes, Pooling
 from elmo_tasks.settings import Count, PathLike, Size, checked
+from elmo_tasks.system.files import file_sha256
 
 
 class ElmoOutput(NamedTuple):
@@ -481,6 +482,8 @@ class Elmo:
         files = self.layers.opened_files()
         source = self.layers.source
         found: dict[str, Any] = {"model": files.public, "model_sha256": files.sha256}
+        if files.vocabulary is not None:  # which tells the marks that are read
+            found["vocabulary_sha256"] = file_sha256(files.vocabulary)
         if isinstance(source, BiLM):
             found["options"] = json.dumps(source.options.to_dict())
         if isinstance(source, Transformer):

@@ -166,13 +166,14 @@ def test_what_is_probably_another_text(
     options = ("--column", "word", "--output", tmp_path / "out.tsv")
     bilm("surprisal", table, "--model", run, *options)
     assert "words.csv: each row is a sentence, but most have one word" in caplog.text
-    table.write_text('word\nthe|cook||bakes\nthe cook\n""\n')
+    table.write_text('word\nthe|cook||bakes\nthe cook\n""\n"the\ncook"\n')
     bilm("surprisal", table, "--model", run, *options, "--force")
+    assert "words.csv:5: a cell with a line break, so check" in caplog.text
     assert "words.csv:2: | is read as text; --regions '|'" in caplog.text
     assert "empty region" not in caplog.text
     bilm("surprisal", table, "--model", run, *options, "--force", "--regions", "|")
     assert "words.csv:2: a region is empty, and counts" in caplog.text
-    assert "words.csv:3: no '|', so one region (such rows: 1)" in caplog.text
+    assert "words.csv:3: no '|', so one region (such rows: 2)" in caplog.text
     assert "words.csv:4: no words, so no rows of a word" in caplog.text
     for number, mark in enumerate(("caf\ufffd", "cookâ€™s", "&#8217;s", "can?t")):
         raw.write_text(f"the cook\nthe {mark}\nAT&T; R&D ; & ;\n")

@@ -63,6 +63,10 @@ def test_output_and_file(
             "input": str(text),
         }
         assert expected.items() <= vectors.info.items()
+        assert "vocabulary_sha256" not in vectors.info
+    elmo(text, tmp_path / "bundled.hdf5", "--model", "bundled")
+    with ElmoVectors(tmp_path / "bundled.hdf5") as vectors:
+        assert "vocabulary_sha256" in vectors.info
 
 
 def test_raw_text_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def test_accents_after_their_letters(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_the_marks_of_windows_in_a_text_read_as_latin1() -> None:
-    marks = "“it’s” ‘x’ — –".encode("cp1252").decode("latin1")
-    assert PLAIN.plain(marks) == "\"it's\" 'x' -- -"
+    marks = "“it’s” ‘x’ — – …".encode("cp1252").decode("latin1")
+    assert PLAIN.plain(marks) == "\"it's\" 'x' -- - ..."
 
 
 def test_a_tokenizer_reads_marks_that_the_vocabulary_has() -> None:

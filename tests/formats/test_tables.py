@@ -106,6 +106,8 @@ PROBLEMS: list[tuple[str, str | bytes, str]] = [
         r"x.csv:2: .*list of words.*Parquet or JSON",
     ),
     ("x.tsv", 'a\ttext\n1\t["a" "b"]\n', "x.tsv:2: expected a text, got a list of w"),
+    ("x.tsv", "text\n('a', 'b')\n", "x.tsv:2: expected a text, got a list of words"),
+    ("x.tsv", "text\n[('a', 'B')]\n", "x.tsv:2: expected a text, got a list of wor"),
     ("x.csv", "a,text\n1,2\n\n1,2,3\n", "x.csv:4: expected 2 cells, got 3"),
     ("x.csv", 'a,text\n"1\n2",3\n4\n', "x.csv:4: expected 2 cells, got 1"),
     ("x.csv", 'a,text\n1,"2" x\n', "x.csv:2: invalid CSV: "),

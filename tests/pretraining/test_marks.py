@@ -22,7 +22,7 @@ PLAIN = str.maketrans(
     {
         **{"’": "'", "‘": "'", "‚": "'", "′": "'", "“": '"', "”": '"', "„": '"'},
         **{"–": "-", "—": "--", "―": "--", "‑": "-", "−": "-", "…": "..."},
-        **{"\u00a0": " ", "\u202f": " "},
+        **{"\u00a0": " ", "\u202f": " ", "\u200b": ""},
     }
 )
 """Marks, and what people type in their place."""
@@ -140,7 +140,7 @@ def test_another_vocabulary(
 def test_perplexity(
     tmp_path: Path, surprisal: WordSurprisal, caplog: pytest.LogCaptureFixture
 ) -> None:
-    typed = "".join([f"{line}\n" for line in TYPED])
+    typed = "".join([f"{line}\n" for line in [*TYPED, "It \u200b ended ."]])
     (tmp_path / "typed.txt").write_text(typed, "utf-8")
     (tmp_path / "plain.txt").write_text(typed.translate(PLAIN), "utf-8")
     for options in ({"state": "reset"}, {"rows": 2}, {"rows": 1, "max_tokens": 9}):

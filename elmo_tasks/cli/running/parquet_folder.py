@@ -21,7 +21,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.text.text_files import list_files
 from elmo_tasks.option_values import OUTPUTS
-from elmo_tasks.system.files import atomic_write, file_sha256, require_distinct
+from elmo_tasks.system.files import atomic_write, require_distinct
 from elmo_tasks.system.ray_cluster import connected, cores_per_process, room_of
 
 _METADATA = b"elmo_tasks"
@@ -82,9 +82,6 @@ def _settings(elmo: Elmo, args: argparse.Namespace, cores: int) -> bytes:
         "threads": cores,
     }
     settings.pop("model")  # which may have another name; its digest stays
-    vocabulary = elmo.layers.opened_files().vocabulary  # says how marks are read
-    if vocabulary is not None:
-        settings["vocabulary"] = file_sha256(vocabulary)
     return json.dumps(settings).encode()
 
 

@@ -86,9 +86,10 @@ class ElmoVectors(Sequence[np.ndarray]):
     @property
     def info(self) -> dict[str, Any]:
         """
-        What the vectors were made from: `model`, `model_sha256`, `options` (the biLM's),
-        `state`, `output` (`all`, `top`, `average`, or `mix` with `layer_weights`),
-        `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
+        What the vectors were made from: `model`, `model_sha256`, `options` and
+        `vocabulary_sha256` (a biLM's), `state`, `output` (`all`, `top`, `average`, or
+        `mix` with `layer_weights`), `dtype`, `text_sha256`, `tokenizer`, `max_length`,
+        `overlap`, versions and more.
         """
         return dict(self._info)
 

@@ -20,7 +20,9 @@ TABLES = (CSV, TSV, JSON_LINES, PARQUET)
 
 _COMPRESSED = (".gz", ".zst")
 _SEPARATORS = {CSV: ",", TSV: "\t"}
-_LIST = re.compile(r"""\[['"].*['"]\]""", re.DOTALL)
+_LIST = re.compile(
+    r"""\[['"].*['"]\]|(array\()?[\[(]+['"].*['"], *['"].*[\])]""", re.DOTALL
+)
 
 _BLANKS = re.compile(r"[ \t]+")
 """A line that pandas skips."""

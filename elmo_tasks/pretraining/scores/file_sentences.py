@@ -86,6 +86,8 @@ def read_file(
         damaged = _DAMAGED.search("".join(row.text))
         if damaged is not None:
             notes[f"{damaged[0]!r}, so the text seems damaged"].append(row.line)
+        if "\n" in row.text:
+            notes["a cell with a line break, so check its quotes"].append(row.line)
         kept = dict(zip(keep, row.kept, strict=True))
         yield FileSentence(str(file), row.line, row.number, words, numbers, kept)
     if column is not None and single > max(_FEW, count / 2):

@@ -225,18 +225,24 @@ def _sums_of(
     """The sums of each batch of a file, or of each sentence."""
     split = SplitAtBlanks("bilm prepare --language splits raw text")
     given = map(split.looked_at, first_sentences([path], max_tokens=max_tokens))
-    sentences = map(folding, given)
+    sentences = map(_read_by(folding), given)
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
             yield _sums_of_sentence(words, losses, vocabulary)
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
-    again = map(Folding(folding.marks), first_sentences([path], max_tokens=max_tokens))
+    unsaid = _read_by(Folding(folding.marks))
+    again = map(unsaid, first_sentences([path], max_tokens=max_tokens))
     stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()
         yield _Sums(losses.sum((1, 2)).tolist(), targets, batch.unknown)
+
+
+def _read_by(folding: Folding) -> Callable[[list[str]], list[str]]:
+    """As `WordSurprisal` reads a text: a word without visible characters is none."""
+    return lambda words: folding(folding.plain_text(" ".join(words)).split())
 
 
 def _sums_of_sentence(
