@@ -1,4 +1,8 @@
-"""The package and its tests do not grow: two people can keep only so much."""
+"""
+The package and its tests do not grow: two people can keep only so much. The goal for the
+package is 120,000 nodes. What could go are promises to users: `info ARCHIVE`, answers of
+the HTTP API as classes, a second source of word vectors, AllenNLP Interpret.
+"""
 
 import ast
 from pathlib import Path
