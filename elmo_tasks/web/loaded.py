@@ -12,7 +12,6 @@ from elmo_tasks.experiments.tables.run_dir import numbers, read_json
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.system.run_names import METRICS
 from elmo_tasks.tasks import TASKS, task_of
-from elmo_tasks.tasks.metrics import metric_of
 from elmo_tasks.tasks.task import Task
 from elmo_tasks.training.archives.loading import load_archive
 from elmo_tasks.training.archives.opener import opener_of
@@ -21,6 +20,7 @@ from elmo_tasks.training.archives.predictors import (
     predicted,
     predictor_of,
 )
+from elmo_tasks.training.metrics import metric_of
 
 SYNTHETIC = "miniworld"
 """The folder of the synthetic corpus, from which the built-in examples are."""

@@ -74,6 +74,14 @@ def test_words_that_have_no_index() -> None:
     assert problem.startswith("vocabulary: KeyError: ") and "@@UNKNOWN@@" in problem
 
 
+def test_a_score_that_would_be_minimised() -> None:
+    keys = {"trainer.validation_metric": "-f1"}
+    (problem,) = check_config(NER, json.dumps(keys)).problems
+    assert problem.endswith(
+        "metric: expected + before a score, - before a loss, got -f1"
+    )
+
+
 def test_values_are_looked_at_without_vectors_or_elmo() -> None:
     for key in (f"{TOKENS}.pretrained_file", "model.elmo.model"):
         for wrong in (

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Settings, annotations, wrong_values
-from elmo_tasks.tasks.metrics import metric_of
+from elmo_tasks.training.metrics import metric_of
 from elmo_tasks.training.parts import constructing
 from tests.package import Constructor, registered
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
 from elmo_tasks.experiments.tables.table import ASIDE, Row
-from elmo_tasks.tasks.metrics import Metric, metric_of
+from elmo_tasks.training.metrics import Metric, metric_of
 
 Record = dict[str, Any]
 

@@ -18,8 +18,8 @@ from elmo_tasks.formats.corpora import CORPORA, located
 from elmo_tasks.resources import SCALES, configs_root, scale_folder
 from elmo_tasks.settings import Filled, Integer, validated
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.tasks.metrics import Metric, metric_of
 from elmo_tasks.training.config import evaluate, find_embedded, get, items
+from elmo_tasks.training.metrics import Metric, metric_of
 
 PASSES = "passes"
 """

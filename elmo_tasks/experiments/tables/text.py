@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from elmo_tasks.experiments.markdown import aligned
 from elmo_tasks.experiments.tables.results import Gain, Record, Summary
 from elmo_tasks.experiments.tables.table import PASSES, Row
-from elmo_tasks.tasks.metrics import Metric
+from elmo_tasks.training.metrics import Metric
 
 NONE = "–"
 MISSING = "missing"

@@ -36,6 +36,7 @@ from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.keys import Distributed, wrong_keys
 from elmo_tasks.training.config import get, items, strings, write_out_types
 from elmo_tasks.training.folder import DATA_PATHS, REMOTE
+from elmo_tasks.training.metrics import Metric, metric_of
 from elmo_tasks.training.parts import constructing, params_of
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
 
@@ -235,6 +236,11 @@ class _Trial:
             metrics = {"loss": float(loss), **model.get_metrics(reset=True)}
         with constructing("trainer.validation_metric"):
             tracker = trainer._metric_tracker
+            for sign, name in tracker.tracked_metrics:
+                metric = metric_of(name)
+                if metric != Metric() and metric.higher_is_better != (sign > 0):
+                    problem = "expected + before a score, - before a loss"
+                    raise InputError(f"{problem}, got {'-+'[sign > 0]}{name}")
             names = [name for _, name in tracker.tracked_metrics]
             if not any("-" in name for name in names):  # of labels, some of which lack
                 tracker.add_metrics(metrics)
