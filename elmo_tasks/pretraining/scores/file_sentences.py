@@ -19,7 +19,9 @@ from elmo_tasks.formats.text.text_files import open_text
 
 logger = logging.getLogger(__name__)
 
-_DAMAGED = re.compile(r"\ufffd|â€|Ã[^\x00-\x7f]|[a-z]\?[a-z]|<U\+\w+>|&(#\w+|[a-z]+);")
+_DAMAGED = re.compile(
+    r"\ufffd|â€|Ã(?=[^\x00-\x7f])|(?<=[a-z])\?(?=[a-z])|<U\+(?=\w+>)|&(?=(#\w+|[a-z]+);)"
+)
 """What is left of characters that were read in another encoding, or of a web page."""
 
 _FEW = 10
@@ -83,10 +85,11 @@ def read_file(
             has_mark = True
             if len(set(numbers)) < max(numbers):
                 notes["a region is empty, and counts as one"].append(row.line)
-        damaged = _DAMAGED.search("".join(row.text))
+        text = row.text if isinstance(row.text, str) else " ".join(row.text)
+        damaged = _DAMAGED.search(text)
         if damaged is not None:
             notes[f"{damaged[0]!r}, so the text seems damaged"].append(row.line)
-        if "\n" in row.text:
+        if "\n" in text:
             notes["a cell with a line break, so check its quotes"].append(row.line)
         kept = dict(zip(keep, row.kept, strict=True))
         yield FileSentence(str(file), row.line, row.number, words, numbers, kept)

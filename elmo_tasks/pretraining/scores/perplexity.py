@@ -232,8 +232,10 @@ def _sums_of(
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
-    unsaid = _read_by(Folding(folding.marks))
-    again = map(unsaid, first_sentences([path], max_tokens=max_tokens))
+    again = map(
+        _read_by(Folding(folding.marks)),  # which says nothing again
+        first_sentences([path], max_tokens=max_tokens),
+    )
     stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()

@@ -239,10 +239,12 @@ class _Trial:
             for sign, name in tracker.tracked_metrics:
                 metric = metric_of(name)
                 if metric != Metric() and metric.higher_is_better != (sign > 0):
-                    problem = "expected + before a score, - before a loss"
-                    raise InputError(f"{problem}, got {'-+'[sign > 0]}{name}")
-            names = [name for _, name in tracker.tracked_metrics]
-            if not any("-" in name for name in names):  # of labels, some of which lack
+                    mark = "+" if sign > 0 else "-"
+                    raise InputError(
+                        f"expected + before a score, - before a loss, got {mark}{name}"
+                    )
+            # Not for those of labels, some of which lack here.
+            if not any("-" in name for _, name in tracker.tracked_metrics):
                 tracker.add_metrics(metrics)
         return metrics
 
