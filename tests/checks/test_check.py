@@ -107,6 +107,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"trainer.num_epochs": True}, 1, "1 problem", "a valid integer, got True"),
         ({"trainer.patience": True}, 1, "1 problem", "a valid integer, got True"),
+        ({"evaluate_on_test": True}, 1, "1 problem", "which is not in the config"),
         (
             {"trainer.num_epoch": 3, "trainner": {}},
             1,

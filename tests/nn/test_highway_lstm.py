@@ -7,43 +7,9 @@ import torch
 from allennlp.nn.util import get_dropout_mask
 from torch import Tensor
 
-from elmo_tasks.nn.encoders.highway_cell import (
-    GATES,
-    plain_step,
-    step,
-    step_back,
-)
 from elmo_tasks.nn.encoders.highway_lstm import HighwayLstm, HighwayLstmLayer
 
 LENGTHS = [3, 6, 1, 5]
-
-
-def random_step() -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Pre-activations, a cell, and the gradients of h and c', in float64."""
-    torch.manual_seed(3)
-    rows, width = 5, 4
-    gates = torch.randn(rows, GATES * width, dtype=torch.float64)
-    cell, d_output, d_cell = torch.randn(3, rows, width, dtype=torch.float64)
-    return gates, cell, d_output, d_cell
-
-
-def test_the_fast_step_and_its_gradient_equal_the_plain_one_and_autograd() -> None:
-    gates, cell, d_output, d_cell = random_step()
-    inputs = [gates.clone().requires_grad_(), cell.clone().requires_grad_()]
-    activated, new_cell, squashed, output = plain_step(*inputs)
-    expected, d_before = torch.autograd.grad(
-        [output, new_cell], inputs, [d_output, d_cell]
-    )
-    own_cell = cell.clone()
-    own_squashed, own_output = torch.empty(2, *cell.shape, dtype=torch.float64)
-    step(gates, own_cell, own_squashed, own_output)
-    found = step_back(d_output, d_cell, gates, cell, own_squashed)
-    torch.testing.assert_close(gates, activated)
-    torch.testing.assert_close(own_cell, new_cell)
-    torch.testing.assert_close(own_squashed, squashed)
-    torch.testing.assert_close(own_output, output)
-    torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(d_cell, d_before)
 
 
 def mask_of(lengths: list[int]) -> Tensor:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks import Elmo
+from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.scores.minimal_pairs import Pair, score_pairs
 from elmo_tasks.pretraining.scores.perplexity import perplexity
 from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
@@ -140,7 +141,7 @@ def test_another_vocabulary(
 def test_perplexity(
     tmp_path: Path, surprisal: WordSurprisal, caplog: pytest.LogCaptureFixture
 ) -> None:
-    typed = "".join([f"{line}\n" for line in [*TYPED, "It \u200b ended ."]])
+    typed = "".join([f"{line}\n" for line in ["\u200b", *TYPED, "It \u200b ended ."]])
     (tmp_path / "typed.txt").write_text(typed, "utf-8")
     (tmp_path / "plain.txt").write_text(typed.translate(PLAIN), "utf-8")
     for options in ({"state": "reset"}, {"rows": 2}, {"rows": 1, "max_tokens": 9}):
@@ -156,6 +157,10 @@ def test_perplexity(
         marks = [mark for mark in typed if ord(mark) in PLAIN and not mark.isspace()]
         if "max_tokens" not in options:
             assert f"read {len(marks)} typographic marks" in message
+    (tmp_path / "typed.txt").write_text("\u200b\n", "utf-8")
+    for options in ({"state": "reset"}, {"rows": 2}):
+        with pytest.raises(InputError, match=r"typed.txt: no sentence in this file"):
+            list(perplexity(model, vocabulary, [tmp_path / "typed.txt"], **options))
 
 
 def test_pairs(surprisal: WordSurprisal) -> None:

@@ -138,10 +138,7 @@ class SplitAtBlanks:
         self._is_known = False  # whether they are raw
 
     def __call__(self, text: str) -> list[str]:
-        return self.looked_at(text.split())
-
-    def looked_at(self, words: list[str]) -> list[str]:
-        """The words of a text that is split already."""
+        words = text.split()
         if words and not self._is_known:
             *before, last = basic_tokens(words[-1])
             self._is_known = not any(map(str.isalnum, last))

@@ -1,5 +1,5 @@
 """
-One step of a highway LSTM and its gradient: formulas, plain code, fast code.
+One step of a highway LSTM and its gradient: formulas and fast code.
 
 The step (He et al. 2017, equations 1 to 7). From the pre-activations `a_i, a_f, a_g,
 a_o, a_t` and `k`, each [rows, H], and the cell `c` of the step before, with `s(x)` the
@@ -28,8 +28,8 @@ By the pre-activations, since `s' = s (1 - s)` and `tanh' = 1 - tanh^2`:
     da_x = x (1 - x) dx  for x = i, f, o, t
     da_g = (1 - g^2) dg
 
-`plain_step` says the step in code, and a test compares it and its gradient by autograd
-with `step` and `step_back`, which do the same with few and in-place operations.
+`step` and `step_back` do this with few and in-place operations; a test compares a whole
+encoder with a loop over words in plain code, and its gradients by autograd.
 """
 
 import torch
@@ -39,29 +39,10 @@ GATES = 6
 """The blocks of width H of a step's gates, in this order: i, f, g, o, t, k."""
 
 
-def plain_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """
-    Pre-activations [rows, 6H] and the cell c [rows, H] -> the activated gates [rows,
-    6H], c', q and h, [rows, H] each.
-    """
-    a_i, a_f, a_g, a_o, a_t, k = gates.chunk(GATES, 1)
-    i = a_i.sigmoid()
-    f = a_f.sigmoid()
-    g = a_g.tanh()
-    o = a_o.sigmoid()
-    t = a_t.sigmoid()
-    new_cell = f * cell + i * g
-    squashed = new_cell.tanh()
-    exposed = o * squashed
-    output = t * exposed + (1 - t) * k
-    activated = torch.cat([i, f, g, o, t, k], 1)
-    return activated, new_cell, squashed, output
-
-
 def step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
     """
-    `plain_step` in place: activates the gates [rows, 6H], updates the cell [rows, H],
-    and writes q and h into `squashed` and `output` [rows, H].
+    A step in place: activates the pre-activations [rows, 6H], replaces c by c' in the
+    cell [rows, H], and writes q and h into `squashed` and `output` [rows, H].
 
     `tanh(x)` is computed as `2 s(2x) - 1`, equal within 2e-7: the sigmoid is several
     times as fast on CPUs, and one call activates all gates.

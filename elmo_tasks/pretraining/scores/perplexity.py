@@ -125,12 +125,15 @@ def _exp(value: float) -> float:
 
 
 def first_sentences(
-    files: Iterable[str | Path], *, max_tokens: int | None = None
+    files: Iterable[str | Path],
+    *,
+    max_tokens: int | None = None,
+    split: Callable[[str], list[str]] = str.split,
 ) -> Iterator[list[str]]:
     """
-    The sentences of the files in order. `max_tokens` limits the predictions: each file
-    has an equal share, which is filled with whole sentences from its start. Raises
-    `InputError` as `read_sentences` does.
+    The sentences of the files in order, as `split` splits their lines. `max_tokens`
+    limits the predictions: each file has an equal share, which is filled with whole
+    sentences from its start. Raises `InputError` as `read_sentences` does.
     """
     paths = list(files)
     share = math.inf
@@ -138,7 +141,7 @@ def first_sentences(
         share = max(1, max_tokens // len(paths))
     for path in paths:
         predictions = 0
-        for sentence in read_sentences([path]):
+        for sentence in read_sentences([path], split=split):
             yield sentence
             predictions += len(sentence) + 1
             if predictions >= share:
@@ -223,28 +226,28 @@ def _sums_of(
     max_tokens: int | None,
 ) -> Iterator[_Sums]:
     """The sums of each batch of a file, or of each sentence."""
-    split = SplitAtBlanks("bilm prepare --language splits raw text")
-    given = map(split.looked_at, first_sentences([path], max_tokens=max_tokens))
-    sentences = map(_read_by(folding), given)
+    look = SplitAtBlanks("bilm prepare --language splits raw text")
+
+    def read(folding: Folding) -> Iterator[list[str]]:
+        """As `WordSurprisal` does: a word without visible characters is none."""
+        return first_sentences(
+            [path],
+            max_tokens=max_tokens,
+            split=lambda line: folding(look(folding.plain_text(line))),
+        )
+
+    sentences = read(folding)
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
             yield _sums_of_sentence(words, losses, vocabulary)
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
-    again = map(
-        _read_by(Folding(folding.marks)),  # which says nothing again
-        first_sentences([path], max_tokens=max_tokens),
-    )
+    again = read(Folding(folding.marks))  # which says nothing again
     stream = LmStream(sentences, again, vocabulary, batch_size=rows, unroll=unroll)
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()
         yield _Sums(losses.sum((1, 2)).tolist(), targets, batch.unknown)
-
-
-def _read_by(folding: Folding) -> Callable[[list[str]], list[str]]:
-    """As `WordSurprisal` reads a text: a word without visible characters is none."""
-    return lambda words: folding(folding.plain_text(" ".join(words)).split())
 
 
 def _sums_of_sentence(

@@ -4,7 +4,7 @@ bounded memory.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -45,29 +45,33 @@ def read_sentences(
     *,
     rng: random.Random | None = None,
     block_lines: int = _SHUFFLED_LINES,
+    split: Callable[[str], list[str]] = str.split,
 ) -> Iterator[list[str]]:
     """
-    The tokens of each line that has any, of plain or gzip text with one tokenized
-    sentence per line. With `rng`, lines are shuffled within blocks of `block_lines`, so
-    that memory does not grow with the file. Raises `InputError` if a file is unreadable,
-    a table, or has no sentence.
+    The tokens of each line that has any, as `split` splits it, of plain or gzip text
+    with one tokenized sentence per line. With `rng`, lines are shuffled within blocks of
+    `block_lines`, so that memory does not grow with the file. Raises `InputError` if a
+    file is unreadable, a table, or has no sentence.
     """
     for file in files:
         require_text(
             file, hint="elmo-tasks bilm prepare --text-field NAME reads tables"
         )
-        sentences = _sentences(file, rng, block_lines)
+        sentences = _sentences(file, rng, block_lines, split)
         yield from not_empty(sentences, "no sentence in this file", file)
 
 
 def _sentences(
-    file: str | Path, rng: random.Random | None, block_lines: int
+    file: str | Path,
+    rng: random.Random | None,
+    block_lines: int,
+    split: Callable[[str], list[str]],
 ) -> Iterator[list[str]]:
     lines: Iterator[str] = (line for _, line in open_text(file))
     if rng is not None:
         lines = shuffled_in_blocks(lines, block_lines, rng)
     for line in lines:
-        words = line.split()
+        words = split(line)
         if words:
             yield words
 

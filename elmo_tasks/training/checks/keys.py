@@ -99,6 +99,8 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
     for key, value in config.items():
         if taken.get(key) in PLAIN or key in VALUES:
             yield from map(str, wrong_values(key, taken[key], value))
+    if config.get("evaluate_on_test") and config.get("test_data_path") is None:
+        yield "evaluate_on_test: expected test_data_path, which is not in the config"
     trainer = config.get("trainer")
     if not isinstance(trainer, Mapping):
         return
