@@ -76,7 +76,7 @@ def test_surprisal(
         measured = capsys.readouterr().out.splitlines()[-1].split()
         bilm("surprisal", text, "--model", run, "--state", state, *files, "--force")
         said = capsys.readouterr().out.splitlines()[-1]
-        assert said == "1 of 8 words are outside the vocabulary (oov): ['sailor']"
+        assert said == "1 of 8 words are outside the vocabulary (oov): 'sailor'"
         header, *rows = rows_of(tmp_path / "out.tsv")
         assert header[:5] == ["file", "line", "row", "position", "word"]
         assert header[5:] == ["forward", "backward", "oov"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import compress
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, TextIO
 
 from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
@@ -63,8 +64,10 @@ def write_tables(args: argparse.Namespace) -> None:
                 for table in tables[1:]:
                     table.write(one.sums() | {"file": name})
                 bar.update()
-    share = f"{unknown.total()} of {count} words"
-    print(share, "are outside the vocabulary (oov):", shown(list(unknown)))
+    listed = shorten(", ".join(map(shown, unknown)), 1_000)
+    print(
+        f"{unknown.total()} of {count} words are outside the vocabulary (oov): {listed}"
+    )
 
 
 def check_outputs(

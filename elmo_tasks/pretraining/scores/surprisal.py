@@ -118,7 +118,7 @@ _OWN_COLUMNS = (
 def require_kept(keep: Sequence[str], column: str | None) -> None:
     """Raises `InputError` for names of columns that a table of words cannot keep."""
     if keep and column is None:
-        raise InputError("keep: expected a column, a text has none")
+        raise InputError("keep: expected a column of sentences, got none (--column)")
     for name in keep:
         if name in _OWN_COLUMNS or list(keep).count(name) > 1:
             problem = (
