@@ -8,6 +8,7 @@ follows its letter becomes one character with it, unless the vocabulary has such
 """
 
 import logging
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +39,8 @@ are Windows' marks in a text that was converted as if it were Latin-1. Invisible
 characters, such as a soft hyphen, are removed.
 """
 
+_DASH_BETWEEN_BLANKS = re.compile(r"(?<!\S)[–\x96](?!\S)")
+
 
 class Marks:
     """The typographic marks that the words of a vocabulary lack."""
@@ -65,6 +68,12 @@ class Marks:
     def plain_text(self, text: str) -> str:
         """A text as a tokenizer reads it, before it is split into words."""
         return self._composed(text).translate(self._split)
+
+    def with_dashes(self, text: str) -> str:
+        """An en dash between blanks, as word processors write it, is a dash."""
+        if ord("–") not in self._read:
+            return text
+        return _DASH_BETWEEN_BLANKS.sub("—", text)
 
     def in_text(self, text: str) -> list[str]:
         """The marks of a text that the vocabulary lacks."""
@@ -113,7 +122,8 @@ class Folding:
         return [self.marks.plain(word) for word in words]
 
     def plain_text(self, text: str) -> str:
-        """As `Marks.plain_text`."""
+        """As `Marks.plain_text`, with dashes."""
+        text = self.marks.with_dashes(text)
         plain = self.marks.plain_text(text)
         marks = Counter(self.marks.in_text(text))
         self.found += marks - Counter(self.marks.in_text(plain))
