@@ -23,7 +23,7 @@ from elmo_tasks.pretraining.text.prepare import (
     _split_paragraphs,
     prepare,
 )
-from tests.pretraining.test_marks import PLAIN, TYPED
+from tests.pretraining.test_marks import TYPED, as_plain
 from tests.test_flow import elmo_tasks
 
 TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
@@ -243,7 +243,7 @@ def test_raw_text_without_a_language_is_reported(
 def test_marks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The text for a model has the marks of its vocabulary, any other its own."""
     (tmp_path / "typed.txt").write_text("\n".join(TYPED), "utf-8")
-    (tmp_path / "plain.txt").write_text("\n".join(TYPED).translate(PLAIN), "utf-8")
+    (tmp_path / "plain.txt").write_text(as_plain("\n".join(TYPED)), "utf-8")
     options: dict[str, Any] = {"language": "en", "heldout": 0}
     for name in ("typed", "plain"):
         file = str(tmp_path / f"{name}.txt")
