@@ -1,5 +1,6 @@
 """The highway LSTM against a loop over words: values, gradients, dropout, precision."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,14 +27,16 @@ def encoder(layers: int = 3, **keys: Any) -> HighwayLstm:
     return built
 
 
-def words(dtype: torch.dtype = torch.float32) -> Tensor:
-    return torch.randn(
-        len(LENGTHS),
-        max(LENGTHS),
-        4,
-        dtype=dtype,
-        generator=torch.Generator().manual_seed(7),
-    )
+def words() -> Tensor:
+    generator = torch.Generator().manual_seed(7)
+    return torch.randn(len(LENGTHS), max(LENGTHS), 4, generator=generator)
+
+
+@pytest.fixture
+def float64() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 def slow_layer(
@@ -98,6 +101,7 @@ def gradients(stack: HighwayLstm, outputs: Tensor, inputs: Tensor) -> list[Tenso
 @pytest.mark.parametrize(
     ("dropout", "masks_outputs"), [(0.0, True), (0.4, True), (0.4, False)]
 )
+@pytest.mark.usefixtures("float64")
 def test_equals_a_loop_over_words(dropout: float, masks_outputs: bool) -> None:
     stack, inputs = (
         encoder(layers=4, dropout=dropout, dropout_outputs=masks_outputs),
@@ -107,12 +111,12 @@ def test_equals_a_loop_over_words(dropout: float, masks_outputs: bool) -> None:
     fast = stack(inputs, mask_of(LENGTHS))
     torch.manual_seed(11)
     expected = slow(stack, inputs, LENGTHS, dropout, masks_outputs)
-    assert torch.allclose(fast, expected, atol=1e-6)
+    assert torch.allclose(fast, expected, rtol=1e-10, atol=1e-10)
     for ours, theirs in zip(
         gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True
     ):
         assert theirs.any()
-        assert torch.allclose(ours, theirs, atol=1e-5)
+        assert torch.allclose(ours, theirs, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("how", ["precision", "autocast"])
