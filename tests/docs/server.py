@@ -71,7 +71,7 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
 
 
 if __name__ == "__main__":
-    import elmo_tasks.plugin  # noqa: F401
+    import tests.preloaded  # noqa: F401
 
     with Server(sys.argv[1], Handler) as server:
         server.serve_forever()
