@@ -34,6 +34,8 @@ metric than F1 or accuracy. `b` is the run in column b of the same row. The expr
   of the data that differ, `FILE:sst-elmo-aside-*`; the standard error is over these;
 - `{value RUN NAME FORMAT}`: another number among its scores;
 - `{curve RUN EPOCH ...}`: the scores after these epochs, a cell each;
+- `{sofar RUN BASELINE EPOCH ...}`: the difference of the best scores until these epochs,
+  or until a run's end: the mean over the seeds, a cell each;
 - `{weights RUN input}`: the weights of the layers there, and gamma, a cell each;
 - `{passes RUN OTHER}`: its first epoch that is better than the other's best;
 - `{tenths NAME}`: the increase of SST-5 over its ten tenths, or its errors;
@@ -395,6 +397,22 @@ def curve(one: Runs, *epochs: str) -> str:
     return CELLS.join([scores[epoch] for epoch in epochs])
 
 
+def best_until(one: Runs, epoch: int) -> float:
+    """The mean over the seeds of the best score until an epoch, in percent."""
+    found = []
+    for record in one.records:
+        points = record["curve"][:epoch]
+        found.append(100 * max(point[main_metric(point)] for point in points))
+    return mean(found)
+
+
+def sofar(one: Runs, baseline: Runs, *epochs: str) -> str:
+    cells = []
+    for epoch in map(int, epochs):
+        cells.append(signed(best_until(one, epoch) - best_until(baseline, epoch)))
+    return CELLS.join(cells)
+
+
 def weights(one: Runs, place: str) -> str:
     names = [f"elmo_{place}_{part}" for part in ("s0", "s1", "s2", "gamma")]
     return CELLS.join([value(one, name, ".2f") for name in names])
@@ -500,6 +518,7 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "final": final,
     "value": value,
     "curve": curve,
+    "sofar": sofar,
     "weights": weights,
     "passes": passes,
     "tenths": tenths,
