@@ -1,6 +1,7 @@
 """
 Runs `elmo-tasks`, `allennlp` and `python` commands in forks of one process that has
-imported everything: importing AllenNLP takes seconds, a fork a few milliseconds.
+imported everything: importing AllenNLP, and what a training imports at its first update
+and at its end, takes seconds, a fork a few milliseconds.
 
 A client (`client.py`) connects to the Unix socket, sends its argv, folder, environment
 and standard streams, and receives the exit status.
@@ -13,6 +14,15 @@ import socket
 import socketserver
 import sys
 import traceback
+
+# What is not used here is for the forks.
+import cached_path  # type: ignore[import-untyped]  # noqa: F401
+import matplotlib.pyplot  # noqa: F401
+import torch._dynamo  # noqa: F401
+from allennlp.commands import main as allennlp
+from allennlp.common.plugins import import_plugins
+
+from elmo_tasks.cli.main import main as elmo_tasks
 
 
 class Handler(socketserver.BaseRequestHandler):
@@ -52,10 +62,6 @@ def status_of(end: SystemExit) -> int:
 
 
 def run(argv: list[str]) -> None:
-    from allennlp.commands import main as allennlp
-
-    from elmo_tasks.cli.main import main as elmo_tasks
-
     sys.argv = argv
     if argv[0] == "python":
         sys.path.insert(0, os.getcwd())
@@ -71,7 +77,6 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
 
 
 if __name__ == "__main__":
-    import tests.preloaded  # noqa: F401
-
+    import_plugins()
     with Server(sys.argv[1], Handler) as server:
         server.serve_forever()

@@ -32,14 +32,12 @@ class Cluster:
         self, corpus: Path, folder: Path, nodes: int, per_node: int, restarts: int
     ) -> None:
         self.log = Path(f"{folder}.log")
-        config = str(corpus / "training_config" / "bilm.jsonnet")
         command = [sys.executable, "-m", "torch.distributed.run"]
         command += [f"--nnodes={nodes}", f"--nproc-per-node={per_node}"]
         command += [f"--max-restarts={restarts}", "--monitor-interval=0.2"]
         command += ["--rdzv-backend=c10d", "--rdzv-id=job"]
         command += [f"--rdzv-endpoint=127.0.0.1:{find_open_port()}"]
-        command += ["-m", "elmo_tasks", "train", config, "-s", str(folder)]
-        command += ["-o", json.dumps(changes(corpus))]
+        command += training(corpus, folder)
         self.agents = []
         for _ in range(nodes):
             with self.log.open("ab") as log:
@@ -81,17 +79,19 @@ def cluster(
             agent.wait()
 
 
-def changes(corpus: Path) -> dict[str, object]:
-    return toy.overrides(train_data_path=str(corpus / "lm/train.a.txt"))
+def training(corpus: Path, folder: Path, **keys: object) -> list[str]:
+    """The arguments of a training of the toy corpus."""
+    config = str(corpus / "training_config" / "bilm.jsonnet")
+    data = str(corpus / "lm/train.a.txt")
+    overrides = json.dumps(toy.overrides(train_data_path=data) | keys)
+    return ["-m", "elmo_tasks", "train", config, "-s", str(folder), "-o", overrides]
 
 
 def train_distributed(corpus: Path, folder: Path) -> None:
     """Training by this program, with two processes."""
-    config = str(corpus / "training_config" / "bilm.jsonnet")
-    overrides = changes(corpus) | {"distributed": {"cuda_devices": [-1, -1]}}
+    two = {"cuda_devices": [-1, -1]}
     subprocess.run(
-        [sys.executable, "-m", "elmo_tasks", "train", config, "-s", str(folder)]
-        + ["-o", json.dumps(overrides)],
+        [sys.executable, *training(corpus, folder, distributed=two)],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         check=True,
         timeout=SECONDS,
@@ -107,12 +107,15 @@ def wait_for(path: Path) -> None:
 
 
 def test_nodes_and_kills_change_nothing(corpus: Path, tmp_path: Path) -> None:
-    by_allennlp, nodes = tmp_path / "one", tmp_path / "two"
+    by_allennlp, nodes, killed = tmp_path / "one", tmp_path / "two", tmp_path / "three"
     train_distributed(corpus, by_allennlp)
-    with cluster(corpus, nodes, 2, 1, restarts=3) as agents:
-        wait_for(nodes / "vocabulary")  # before any checkpoint
-        agents.kill_worker()
-        wait_for(nodes / "model_state_e1_b4.th")
-        agents.kill_worker()
+    with cluster(corpus, nodes, 2, 1) as agents:
         assert agents.wait() == [0, 0], agents.log.read_text()[-3000:]
     assert differences(nodes, by_allennlp) == []
+    with cluster(corpus, killed, 1, 2, restarts=3) as agents:
+        wait_for(killed / "vocabulary")  # before any checkpoint
+        agents.kill_worker()
+        wait_for(killed / "model_state_e1_b4.th")
+        agents.kill_worker()
+        assert agents.wait() == [0], agents.log.read_text()[-3000:]
+    assert differences(killed, by_allennlp) == []
