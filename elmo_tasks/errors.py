@@ -131,12 +131,7 @@ def one_line(error: BaseException) -> str | None:
             return str(cause)
     if isinstance(error, OSError):
         return _os_error_line(error)
-    line = _allennlp_line(error)
-    if line is None:
-        line = _worker_line(error)
-    if line is None:
-        line = _training_line(error)
-    return line
+    return _allennlp_line(error) or _worker_line(error) or _training_line(error)
 
 
 _OTHERS = (str(Path(__file__).resolve().parent), str(Path(os.__file__).parent))

@@ -366,16 +366,13 @@ def keys_in(given: Any, location: tuple[int | str, ...]) -> list[str]:
         if isinstance(given, Mapping):
             if isinstance(part, int) and not parts:  # of an argument without a name
                 part = list(given)[part]
-            if part not in given:
-                continue
-            given = given[part]
-        elif not isinstance(given, list | tuple) or not isinstance(part, int):
-            continue
-        elif part < len(given):
-            given = given[part]
+            is_key = part in given
         else:
-            continue
-        parts.append(str(part))
+            is_list = isinstance(given, list | tuple)
+            is_key = is_list and isinstance(part, int) and part < len(given)
+        if is_key:
+            given = given[part]
+            parts.append(str(part))
     return parts
 
 

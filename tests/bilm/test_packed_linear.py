@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.packed_linear import PackedWeight, can_pack
@@ -36,10 +36,6 @@ def plain(files: Files) -> BiLM:
 @pytest.fixture
 def packed(files: Files) -> BiLM:
     return BiLM.from_files(*files, packed=True)
-
-
-def same_state(left: nn.Module, right: nn.Module) -> bool:
-    return all_equal(left.state_dict(), right.state_dict())
 
 
 def all_equal(left: dict[str, Tensor], right: dict[str, Tensor]) -> bool:
@@ -86,7 +82,7 @@ def test_copies_pickles_and_files_have_all_weights(
     packed.save_files(*files)
     loaded = BiLM.from_files(*files, packed=True)
     for other in (copy.deepcopy(packed), pickle.loads(pickle.dumps(packed)), loaded):
-        assert other.is_packed and same_state(other, plain)
+        assert other.is_packed and all_equal(other.state_dict(), plain.state_dict())
         assert torch.equal(other(IDS).layers, layers)
     copied = copy.deepcopy(packed)
     packed.load_state_dict(random_bilm(seed=4).state_dict())

@@ -278,11 +278,7 @@ def run_call(call: Call, places: Mapping[str, str], out: Path) -> None:
         assert (out / file).stat().st_size > 0, file
 
 
-def id_of(call: Call) -> str:
-    return call.line.replace("/", "_")
-
-
-@pytest.mark.parametrize("call", CALLS, ids=id_of)
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.line.replace("/", "_"))
 def test_calls(
     call: Call,
     places: dict[str, str],

@@ -84,7 +84,7 @@ def test_mentions_across_the_end_of_a_sentence_count(
     scores = evaluated(build(), file, response)
     assert scores["documents_skipped"] == 0
     key = response.with_name("response.key")
-    assert [(6, 12), (11, 12)] in read_back_one(key)
+    assert [(6, 12), (11, 12)] in document_clusters(next(read_documents(key)))
     counts = list(map(scorer.score, cells_of(response), cells_of(key)))
     assert len(counts) == 3
     for place, name in enumerate(METRICS):
@@ -96,11 +96,6 @@ def test_mentions_across_the_end_of_a_sentence_count(
                 whole += count[place][part].whole
             expected = right / max(1.0, whole)
             assert scores[f"{name}_{kind}"] == pytest.approx(expected)
-
-
-def read_back_one(file: Path) -> list[Cluster]:
-    """The clusters of the first document."""
-    return document_clusters(next(read_documents(file)))
 
 
 def cells_of(file: Path) -> list[list[str]]:

@@ -9,11 +9,6 @@ from elmo_tasks.formats.corpora import CORPORA, DataFile, files_of, located
 FILES = [file for files in CORPORA.values() for file in files]
 
 
-def existing(pattern: str) -> str:
-    """A name that fits a pattern."""
-    return pattern.replace("[0-9]", "7").replace("*", "07")
-
-
 @pytest.mark.parametrize("file", FILES)
 def test_names_of_the_releases(file: DataFile, tmp_path: Path) -> None:
     """
@@ -21,7 +16,7 @@ def test_names_of_the_releases(file: DataFile, tmp_path: Path) -> None:
     """
     assert located(tmp_path / file.name) == str(tmp_path / file.name)
     for official in reversed([file.name, *file.official]):
-        path = tmp_path / existing(official)
+        path = tmp_path / official.replace("[0-9]", "7").replace("*", "07")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         assert located(tmp_path / file.name) == f"{tmp_path}/{official}"

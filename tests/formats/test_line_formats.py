@@ -157,10 +157,6 @@ TREES = "(3 (2 It) (4 (2 's) (3 10\u00a0000)))\n(2 a\u2028b)\n(1 (1 c\x0bd) (2 c
 RAW = f"{ODD}\nShe sails .\nIt rains .\n"
 
 
-def _text_of_a_bilm(file: Path) -> Iterable[Any]:
-    return read_sentences([file])
-
-
 FORMATS = {
     "columns": Format(
         "-DOCSTART- -X-\n\nShe PRON\n10\u00a0000 NUM\n\n# SYM\na\u2028b SYM\n\n",
@@ -176,7 +172,7 @@ FORMATS = {
     "SQuAD": Format(SQUAD, read_questions, 1),
     "vectors": Format(VECTORS, _read_vectors, 5),
     "vectors, looked up": Format(VECTORS, _look_up, 4, packed=False),
-    "text of a biLM": Format(RAW, _text_of_a_bilm, 3),
+    "text of a biLM": Format(RAW, lambda file: read_sentences([file]), 3),
     "text to embed": Format(RAW, _embedded, 3, last_line=False),
     "senses": Format(SENSES, read_senses, 1),
 }

@@ -97,7 +97,10 @@ def subjects(folder: Path) -> dict[str, Subject]:
         ),
         "word vectors": Subject(_vectors(), _one_by_one),
         "word vectors by place": Subject(_vectors(), _by_place),
-        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, _sentences),
+        "text": Subject(
+            b"The cook bakes .\nIt rains .\n" * 3,
+            lambda file: _all_of(first_sentences([file])),
+        ),
         "vocabulary": Subject(
             b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file
         ),
@@ -117,7 +120,11 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "ELMo vectors": Subject(
             _elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"
         ),
-        "Parquet": Subject(_parquet(folder), _rows, "a.parquet"),
+        "Parquet": Subject(
+            _parquet(folder),
+            lambda file: _all_of(read_table(file, "tokens")),
+            "a.parquet",
+        ),
         "senses": Subject(
             (senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"
         ),
@@ -162,14 +169,6 @@ def _vectors() -> bytes:
 def _one_by_one(file: Path) -> None:
     _all_of(read_vectors(file, width=4))
     width_of(file)
-
-
-def _sentences(file: Path) -> None:
-    _all_of(first_sentences([file]))
-
-
-def _rows(file: Path) -> None:
-    _all_of(read_table(file, "tokens"))
 
 
 def _by_place(file: Path) -> list[Any]:

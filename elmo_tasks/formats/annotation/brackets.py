@@ -15,11 +15,6 @@ Cluster = list[Mention]
 """Mentions of one entity, in the order of the text."""
 
 
-def _by_start(span: Span) -> tuple[int, int, str]:
-    """Sorts spans by start, longer ones first."""
-    return span.start, -span.end, span.label
-
-
 def reading_order(mention: Mention) -> tuple[int, bool, int]:
     """
     A sort key for mentions in the order in which the scorer of CoNLL-2012 reads them
@@ -69,7 +64,8 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     if stack:
         start, label = stack[-1]
         raise _not_closed(label, start, "sentence")
-    return tuple(sorted(spans, key=_by_start))
+    spans.sort(key=lambda span: (span.start, -span.end, span.label))
+    return tuple(spans)
 
 
 def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:

@@ -94,12 +94,17 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     For each of `METRICS` the numerators and denominators of recall and precision of one
     document: [3, 4].
     """
-    key_read = sorted(_sorted_mentions(key), key=_by_first_mention)
+    key_read = sorted(
+        _sorted_mentions(key), key=lambda mentions: reading_order(mentions[0])
+    )
     homes: dict[Mention, list[int]] = {}
     for index, cluster in enumerate(key_read):
         for mention in cluster:
             homes.setdefault(mention, []).append(index)
-    response_read = sorted(_sorted_mentions(response), key=_by_all_mentions)
+    response_read = sorted(
+        _sorted_mentions(response),
+        key=lambda mentions: list(map(reading_order, mentions)),
+    )
     distinct = _without_repetitions(response_read, among=homes)
     overlaps = [_overlap(cluster, homes) for cluster in distinct]
     key_sizes = [len(cluster) for cluster in key_read]
@@ -175,14 +180,6 @@ def _ceaf_e(
 def _sorted_mentions(clusters: _Clusters) -> list[Cluster]:
     """The non-empty clusters; the mentions of each in the order of the text."""
     return [sorted(cluster, key=reading_order) for cluster in clusters if cluster]
-
-
-def _by_first_mention(cluster: Cluster) -> tuple[int, bool, int]:
-    return reading_order(cluster[0])
-
-
-def _by_all_mentions(cluster: Cluster) -> list[tuple[int, bool, int]]:
-    return [reading_order(mention) for mention in cluster]
 
 
 def _without_repetitions(

@@ -27,7 +27,6 @@ from elmo_tasks.formats.annotation.ontonotes import (
     read_documents,
     report_skipped,
 )
-from elmo_tasks.formats.annotation.spans import Span
 from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, FirstCharacters, TaskReader
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
@@ -208,13 +207,10 @@ def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     if brackets do not match.
     """
     found: dict[str, Cluster] = {}
-    for start, end, label in sorted(document.mentions(), key=_reading_order):
+    mentions = sorted(document.mentions(), key=lambda span: reading_order(span[:2]))
+    for start, end, label in mentions:
         found.setdefault(label, []).append((start, end))
     return [sorted(cluster) for cluster in found.values()]
-
-
-def _reading_order(span: Span) -> tuple[int, bool, int]:
-    return reading_order((span.start, span.end))
 
 
 def _report_genres(documents: Sequence[OntonotesDocument], *, path: str) -> None:

@@ -140,10 +140,7 @@ class SrlReader(TaskReader):
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError(problem, file=path, hint=hint)
         counted = counted_first(len(skipped), len(kept))
-        predicates = []
-        for (document_key, sentence, frame), count in zip(kept, counted, strict=True):
-            predicates.append((document_key, sentence, frame, count))
-        return predicates
+        return [(*one, count) for one, count in zip(kept, counted, strict=True)]
 
     def unit_of(self, instance: Instance) -> Hashable:
         """The document."""
@@ -190,10 +187,6 @@ class SrlReader(TaskReader):
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
-def _is_argument(span: Span) -> bool:
-    return span.label not in PREDICATE_LABELS
-
-
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     """
     Spans as BIO tags of `length` tokens. BIO cannot represent overlapping spans: of
@@ -201,7 +194,8 @@ def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     first one.
     """
     tags = [OUTSIDE] * length
-    for start, end, label in sorted(spans, key=_is_argument):
+    verbs_first = sorted(spans, key=lambda span: span.label not in PREDICATE_LABELS)
+    for start, end, label in verbs_first:
         if set(tags[start:end]) <= {OUTSIDE}:
             tags[start:end] = [f"I-{label}"] * (end - start)
             tags[start] = f"B-{label}"

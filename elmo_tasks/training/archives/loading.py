@@ -20,7 +20,7 @@ from allennlp.models import Model, archival
 from allennlp.models.archival import Archive
 
 from elmo_tasks.elmo.allocation import parameters_of_at_most
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, causes
 from elmo_tasks.formats.tensor_files import load_tensors
 from elmo_tasks.system.run_names import CONFIG, WEIGHTS
 from elmo_tasks.training.archives.contents import HINT, unpacked
@@ -341,11 +341,9 @@ def explained(file: str | Path) -> Iterator[None]:
         hint = "restore the file, or say where it is now: -o (Python: overrides=)"
         raise InputError(problem, file=file, hint=hint) from error
     except UNFIT as error:
-        cause = error.__cause__
-        while cause is not None:
+        for cause in causes(error):
             if isinstance(cause, InputError):  # AllenNLP tried several types
                 raise InputError(str(cause.args[-1])) from error
-            cause = cause.__cause__
         lines = [line.strip() for line in str(error).split("\n")]
         kind = type(error).__name__
         problem = f"no model can be built from the archive: {kind}: {lines[0]}"

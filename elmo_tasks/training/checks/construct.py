@@ -15,7 +15,6 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -98,9 +97,10 @@ def left_out(config: Mapping[str, Any]) -> dict[str, str]:
     found = {}
     for part in PARTS:
         for path, name in strings(part, config.get(part)):
+            is_kept = os.path.isfile(name) or os.path.isdir(name)
             if _would_be_fetched(path, name, config):
                 found[path] = "would be fetched"
-            elif part in DATA_PATHS and os.path.exists(name) and _is_stream(name):
+            elif part in DATA_PATHS and os.path.exists(name) and not is_kept:
                 found[path] = "can be read only once"
     return found
 
@@ -143,10 +143,6 @@ def _would_be_fetched(path: str, name: str, config: Mapping[str, Any]) -> bool:
     except InputError:
         return True
     return False
-
-
-def _is_stream(name: str) -> bool:
-    return not os.path.isfile(name) and not os.path.isdir(name)
 
 
 class _NotConstructed(Exception):
@@ -290,7 +286,7 @@ class _Trial:
         key = self._key_of_loader(split)
         if instances and not get(self._config, f"{key}.num_workers"):
             reader = copy.copy(reader)
-            vars(reader)["_read"] = partial(_given, instances)
+            vars(reader)["_read"] = lambda _: instances
         loader = self._part(key, DataLoader, reader=reader, data_path=path)
         if hasattr(loader, "use_few_rows"):
             loader.use_few_rows()
@@ -361,10 +357,6 @@ def _first(reader: DatasetReader, path: Any, size: int) -> list[Instance]:
     if reader.max_instances is None or reader.max_instances > size:
         reader.max_instances = size
     return list(reader.read(path))
-
-
-def _given(instances: list[Instance], path: Any) -> Iterator[Instance]:
-    yield from instances
 
 
 @contextmanager

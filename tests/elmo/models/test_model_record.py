@@ -24,10 +24,6 @@ def bilm_in(folder: Path, seed: int = 3, **sizes: Any) -> None:
     write_bilm(folder, seed, **sizes)
 
 
-def transformer_in(folder: Path, seed: int = 3) -> None:
-    write_transformer(folder, seed=seed)
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder while training, and that of a user's cache that is empty."""
@@ -129,7 +125,7 @@ def test_a_model_that_was_moved(named: dict[str, str], home: Path) -> None:
 
 
 def test_another_kind_of_model(home: Path) -> None:
-    transformer_in(home / "bert")
+    write_transformer(home / "bert", seed=3)
     expected = trained(home / "run", model="bert")
     bilm_in(home / "bilm")
     with pytest.raises(InputError, match="on another transformer: .*, got biLM "):
