@@ -20,6 +20,7 @@ from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.archives.test_other_models import tagger
 from tests.test_configs import FOLDER
+from tests.tiny import heard
 
 
 def run(file: Path, out: Path, **overrides: Any) -> None:
@@ -90,13 +91,25 @@ def test_a_training_constructs_twice_and_writes_its_config_once(tmp_path: Path) 
 
 
 def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:
-    params = read_config(
-        FOLDER / "ner_elmo.jsonnet",
-        json.dumps({"type": "elmo_tasks", "trainer.num_epoch": 3}),
-    )
+    params = read_config(FOLDER / "ner_elmo.jsonnet", '{"trainer.num_epoch": 3}')
     with pytest.raises(
         InputError, match=r"the config has one problem.*\n  trainer.num_epoch: "
     ):
         TrainModel.from_params(
             params=params, serialization_dir=str(tmp_path), local_rank=0
         )
+
+
+def test_patterns_that_match_no_parameter_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """AllenNLP names those of `initializer` and `parameter_groups`."""
+    config = tagger(tmp_path)
+    config["model"]["regularizer"] = {"regexes": [["crf", "l2"], ["weight", "l2"]]}
+    config["trainer"]["no_grad"] = ["elmoo", "bias"]
+    with heard(caplog, "elmo_tasks.training.checks.training"):
+        train(Params(config), tmp_path / "run")
+    assert [one for one in caplog.messages if "matches" in one] == [
+        "trainer.no_grad: elmoo matches no parameter",
+        "model.regularizer: crf matches no parameter",
+    ]

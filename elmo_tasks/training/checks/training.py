@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from elmo_tasks.elmo.models.record import record_models
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from elmo_tasks.training.checks.construct import check
-from elmo_tasks.training.config import SEED, spread_seed, write_out_types
+from elmo_tasks.training.config import SEED, get, spread_seed, write_out_types
 from elmo_tasks.training.distributed import process_rank
 from elmo_tasks.training.folder import (
     has_checkpoint,
@@ -34,7 +35,7 @@ VERIFIED = "elmo_tasks_verified"
 class VerifiedTrainModel(TrainModel):
     """
     AllenNLP's training, which records the frozen models in the folder of the run, with
-    any trainer.
+    any trainer, and warns of patterns of parameters that match none.
     """
 
     @classmethod
@@ -42,7 +43,12 @@ class VerifiedTrainModel(TrainModel):
     def from_params(
         cls, params: Params, *arguments: Any, **extras: Any
     ) -> "VerifiedTrainModel":
+        patterns = patterns_of(params.params)
         training = super().from_params(params, *arguments, **extras)
+        names = [name for name, _ in training.model.named_parameters()]
+        for key, pattern in patterns:
+            if not any(re.search(pattern, name) for name in names):
+                logger.warning("%s: %s matches no parameter", key, pattern)
         if process_rank() == 0 and training.serialization_dir:
             folder = Path(training.serialization_dir)
             if not has_checkpoint(folder):
@@ -112,6 +118,17 @@ class CheckedTrainModel(VerifiedTrainModel):
         if has_seed:
             prepare_environment(params)
         return super().from_params(params, *arguments, **extras)
+
+
+def patterns_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """
+    The regular expressions of parameters of which AllenNLP does not say if they match
+    none, with their keys.
+    """
+    found = [("trainer.no_grad", one) for one in get(config, "trainer.no_grad") or ()]
+    for pattern, _ in get(config, "model.regularizer.regexes") or ():
+        found.append(("model.regularizer", pattern))
+    return found
 
 
 def describe(config: Mapping[str, Any]) -> str:
