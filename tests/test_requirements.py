@@ -106,7 +106,7 @@ def test_no_package_is_missing_where_dependencies_are_not_resolved() -> None:
 
 
 def of_cuda(name: str) -> bool:
-    return name.startswith(("nvidia-", "cuda-")) or name == "triton"
+    return name.startswith(("nvidia-", "cuda-", "triton"))
 
 
 def test_exact_versions_are_those_that_are_allowed() -> None:
