@@ -172,9 +172,7 @@ def _allennlp_line(error: BaseException) -> str | None:
     """
     if not _is_of(error, "ConfigurationError"):
         return None
-    messages = []
-    for cause in causes(error):
-        messages.append(" ".join(_message(cause).split()))
+    messages = [" ".join(_message(cause).split()) for cause in causes(error)]
     return "; ".join(messages)
 
 

@@ -1,10 +1,10 @@
 """Fresh Python processes in which torchvision is missing, or cannot be imported."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from tests.system import output_of
 from tests.tiny import ROOT
 
 MISSING = """
@@ -44,12 +44,5 @@ def with_broken_torchvision(folder: Path) -> dict[str, str]:
 def python(code: str, folder: Path, **variables: str) -> str:
     """What a fresh Python prints. Its errors are an `AssertionError`."""
     own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=os.environ | own | variables,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    command = [sys.executable, "-c", code]
+    return output_of(command, folder, os.environ | own | variables)

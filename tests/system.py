@@ -5,8 +5,9 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,26 @@ def signals_of_a_terminal() -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+def output_of(
+    command: Sequence[str], folder: Path, variables: Mapping[str, str]
+) -> str:
+    """
+    What a command prints to stdout. If it fails, the test fails with the end of what it
+    printed.
+    """
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+    shown = done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.returncode == 0, f"{command[-1]}\n{shown}"
+    return done.stdout
 
 
 def processes() -> dict[int, tuple[int, str, str]]:

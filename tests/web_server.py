@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
+
+import pytest
 
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
@@ -94,3 +97,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def gone(self, count: int) -> None:
         self.start(404, 0)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of downloads, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/elmo_tasks"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server

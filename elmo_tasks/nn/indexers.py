@@ -50,9 +50,7 @@ class WordIndexer(TokenIndexer):
     ) -> None:
         super().__init__()
         self._namespace = namespace
-        self._lookups = []
-        for file in lookup_files or []:
-            self._lookups.append(WordLookup(Path(file)))
+        self._lookups = [WordLookup(Path(file)) for file in lookup_files or []]
 
     @overrides
     def count_vocab_items(

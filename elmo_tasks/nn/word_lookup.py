@@ -68,14 +68,11 @@ class WordLookup:
         if rows == 1:
             return torch.zeros(1, 0)
         vectors = self._vectors
-        if vectors is None:
+        if vectors is None or not all(spelling in vectors for spelling in spellings):
             raise InputError(_CHANGED, file=self.file)
         table = np.zeros((rows, vectors.width), np.float32)
         for row, spelling in enumerate(spellings, start=1):
-            vector = vectors.get(spelling)
-            if vector is None:
-                raise InputError(_CHANGED, file=self.file)
-            table[row] = vector
+            table[row] = vectors.get(spelling)
         return torch.from_numpy(table)
 
     @cached_property

@@ -368,7 +368,6 @@ def _table(
         start = np.broadcast_to(known.mean(axis=0), (len(words), width))
     else:
         start = np.zeros((len(words), width), known.dtype)
-    filled = []
-    for row, new in zip(rows, start, strict=True):
-        filled.append(new if row is None else row)
+    pairs = zip(rows, start, strict=True)
+    filled = [new if row is None else row for row, new in pairs]
     return torch.from_numpy(np.stack(filled).astype(np.float32))

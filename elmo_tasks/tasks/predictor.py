@@ -110,10 +110,8 @@ class JsonLinesPredictor(Predictor):
         """The outputs in the order of the instances."""
         without_gold = [self.without_gold(one) for one in instances]
         outputs = super().predict_batch_instance(without_gold)
-        results = []
-        for instance, output in zip(instances, outputs, strict=True):
-            results.append(self.result(instance, output))
-        return results
+        pairs = zip(instances, outputs, strict=True)
+        return [self.result(instance, output) for instance, output in pairs]
 
     def without_gold(self, instance: Instance) -> Instance:
         """The instance without its `gold_fields`."""

@@ -8,13 +8,13 @@ paper's corpora".
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.docs.short import shorten
+from tests.system import output_of
 from tests.tiny import FIXTURES, ROOT
 
 pytestmark = pytest.mark.slow
@@ -83,16 +83,5 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
             file = tmp_path / f"block{number}.py"
             file.write_text(block.text)
             command = ["python", file.name]
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=1200,
-        )
-        assert done.returncode == 0, (
-            f"{page.name}:{block.line}:\n{block.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-        )
-        printed = done.stdout
+        printed = output_of(command, tmp_path, environment)
     assert shown == SHOWN.get(page.name, 0)

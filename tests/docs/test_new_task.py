@@ -6,7 +6,6 @@ the new task trains and predicts, and all quick tests that know tasks pass with 
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.docs.short import SHORTER
 from tests.docs.test_examples import blocks_of
+from tests.system import output_of
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
@@ -44,14 +44,8 @@ def checkout(tmp_path: Path) -> Path:
 
 def run(text: str, checkout: Path) -> None:
     variables = {"PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", PROGRAMS + text],
-        cwd=checkout,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout[-5000:]}{done.stderr[-3000:]}"
+    command = ["bash", "-euo", "pipefail", "-c", PROGRAMS + text]
+    output_of(command, checkout, os.environ | variables)
 
 
 def fill_in(file: Path, text: str, by: str) -> None:

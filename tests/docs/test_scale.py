@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_examples import blocks_of
-from tests.system import require_path
+from tests.system import output_of, require_path
 from tests.tables.tables import row, write_table
 from tests.test_flow import SMALLER
 from tests.tiny import ROOT
@@ -62,17 +61,10 @@ def test_the_pages_lines(home: Path, tmp_path: Path) -> None:
     environment = {"HOME": str(home), "RAY_TMPDIR": str(home), "OMP_NUM_THREADS": "1"}
     for name in ("PATH", "LANG"):
         environment[name] = os.environ.get(name, "")
-    done = subprocess.run(
-        ["bash", "-c", "\n".join(lines)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    output_of(["bash", "-c", "\n".join(lines)], tmp_path, environment)
     assert (tmp_path / "shared/vectors/a.txt.parquet").exists()
     local = [sys.executable, "-m", "elmo_tasks", "ablate", table, "-s", "local"]
-    subprocess.run(local, cwd=tmp_path, env=environment, check=True)
+    output_of(local, tmp_path, environment)
     curves = []
     for folder in ("shared", "local"):
         record = json.loads((tmp_path / folder / "results.jsonl").read_text())

@@ -5,9 +5,11 @@ Small random biLMs in the official format, and sentences that are hard in every 
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from elmo_tasks.bilm import BiLM, BiLMOptions
+from elmo_tasks.errors import InputError
 
 FILTERS = ((1, 4), (2, 5), (3, 8), (7, 6))
 
@@ -70,3 +72,12 @@ class Code:
 
     def __reduce__(self) -> tuple[Any, tuple[str, str]]:
         return open, (str(self.trace), "w")
+
+
+def mismatches(files: tuple[str, str]) -> list[str]:
+    """The lines of the error for options and weights that do not match."""
+    with pytest.raises(InputError) as error:
+        BiLM.from_files(*files)
+    head, *listed = str(error.value).split("\n  ")
+    assert head == f"{files[1]}: does not match {files[0]}:"
+    return sorted(listed)

@@ -1,6 +1,5 @@
 """Downloads of URLs: compared with a digest, once, and not if offline."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,19 +8,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.download import download
 from elmo_tasks.formats.fetching.fetch import NotAllowed, local_path
 from elmo_tasks.formats.fetching.published import MODELS, PublishedModel
-from tests.web_server import CONTENT, MD5, SHA256, Server, serving
+from tests.web_server import CONTENT, MD5, SHA256, Server, cache, server
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache/elmo_tasks"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
+__all__ = ["cache", "server"]
 
 
 def kept(cache: Path) -> list[Path]:

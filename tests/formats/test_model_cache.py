@@ -1,6 +1,5 @@
 """The published models: what is known of them, and what the cache has of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,21 +16,11 @@ from elmo_tasks.formats.fetching.published import (
     published_at,
 )
 from tests.elmo.samples import write_bilm
-from tests.web_server import MD5, SHA256, Server, serving
+from tests.web_server import MD5, SHA256, Server, cache, server
+
+__all__ = ["cache", "server"]
 
 NAME = "elmo-small"
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache/elmo_tasks"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

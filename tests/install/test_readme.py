@@ -21,6 +21,7 @@ import pytest
 
 from tests.docs.short import cut, shorten
 from tests.docs.test_examples import Block, blocks_of
+from tests.system import output_of
 from tests.tiny import ROOT
 
 README = ROOT / "README.md"
@@ -105,21 +106,6 @@ def commands_of(tool: str) -> Iterator[Block]:
         yield block._replace(text=text)
 
 
-def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
-    """What a command prints; if it fails, the test fails with the end of it."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=1200,
-    )
-    shown = done.stdout[-3000:] + done.stderr[-3000:]
-    assert done.returncode == 0, f"{command[-1]}\n{shown}"
-    return done.stdout
-
-
 @pytest.mark.parametrize("age", [0, -1], ids=["oldest", "newest"])
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_commands_run_as_written(
@@ -135,7 +121,7 @@ def test_commands_run_as_written(
     make = [python, "-m", "venv", str(environment)]
     if tool == "uv":
         make = ["uv", "venv", "--quiet", "--python", python, str(environment)]
-    run(make, tmp_path, variables)
+    output_of(make, tmp_path, variables)
     variables["PATH"] = f"{environment / 'bin'}:{os.environ['PATH']}"
     shutil.copy(wheel, tmp_path)
     for text in (f"`{CONFIGS}`", f"`{ELSEWHERE}`"):
@@ -147,15 +133,15 @@ def test_commands_run_as_written(
         if kind == "bash":
             text = block.text.replace("allennlp train", f"{NO_TORCHVISION} train")
             command = ["bash", "-euo", "pipefail", "-c", text]
-            printed = run(command, tmp_path, variables)
+            printed = output_of(command, tmp_path, variables)
         elif kind == "python":
-            printed = run(["python", "-c", block.text], tmp_path, variables)
+            printed = output_of(["python", "-c", block.text], tmp_path, variables)
         elif block.text.startswith("("):
             assert printed == block.text
     assert (tmp_path / "out/squad_elmo/model.tar.gz").is_file()
     scored = ["elmo-tasks", "evaluate", "out/both/model.tar.gz"]
     (gold,) = environment.glob("**/_files/fixtures/ner/eng.bio")
-    assert "f1" in json.loads(run([*scored, str(gold)], tmp_path, variables))
+    assert "f1" in json.loads(output_of([*scored, str(gold)], tmp_path, variables))
     assert answer_of(tmp_path / "out/both/model.tar.gz", environment)["tags"]
 
 

@@ -5,12 +5,12 @@ environment.
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.docs.conftest import data_root, environment
+from tests.system import output_of
 from tests.tiny import FIXTURES, ROOT
 
 optuna = pytest.importorskip("optuna", reason="tested by make test-adapters")
@@ -42,15 +42,7 @@ def test_a_search_goes_on_where_it_ended(
     printed = ""
     for trials in (2, 3):
         (tmp_path / "search.py").write_text(recipe(config, trials))
-        done = subprocess.run(
-            ["python", "search.py"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        printed = done.stdout
+        printed = output_of(["python", "search.py"], tmp_path, environment)
     folder = tmp_path / "out" / "search"
     assert sorted(path.name for path in folder.glob("trial*")) == [
         "trial0",

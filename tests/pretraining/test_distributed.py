@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import torch
 
 from tests.killing import Training
 from tests.pretraining import toy
+from tests.system import output_of
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
@@ -31,14 +31,7 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
     two = json.dumps({"distributed": {"cuda_devices": [-1, -1]}})
     command = [sys.executable, "-m", "elmo_tasks", "train"]
     command += [str(tmp_path / "one" / "config.json"), "-s", str(tmp_path / "two")]
-    done = subprocess.run(
-        command + ["-o", two],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    output_of(command + ["-o", two], ROOT, os.environ | {"OMP_NUM_THREADS": "1"})
     runs = [tmp_path / "one", tmp_path / "two"]
     curves = []
     for run in runs:

@@ -4,7 +4,6 @@ Distributed training on CPU: two processes train as one with the doubled batch s
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.hiding import with_broken_torchvision
+from tests.system import output_of
 from tests.tiny import ROOT
 
 pytestmark = pytest.mark.slow
@@ -49,10 +49,7 @@ def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
             plain[name] = value
     # The new processes, too, must make AllenNLP importable.
     environment = plain | with_broken_torchvision(folder.with_suffix(".site"))
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    output_of(command, ROOT, environment)
     return dict(json.loads((folder / "metrics.json").read_text()))
 
 

@@ -142,10 +142,8 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
         else:
             opening[start].append(f"({label}")
             closing[end - 1].insert(0, f"{label})")
-    cells = []
-    for begun, ended in zip(opening, closing, strict=True):
-        cells.append("|".join(begun + ended) or "-")
-    return cells
+    pairs = zip(opening, closing, strict=True)
+    return ["|".join(begun + ended) or "-" for begun, ended in pairs]
 
 
 def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:

@@ -109,10 +109,8 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     overlaps = [_overlap(cluster, homes) for cluster in distinct]
     key_sizes = [len(cluster) for cluster in key_read]
     response_sizes = [len(cluster) for cluster in distinct]
-    rows = []
-    for count in (_muc, _b_cubed, _ceaf_e):
-        rows.append(count(overlaps, key_sizes, response_sizes))
-    return np.array(rows)
+    counts = (_muc, _b_cubed, _ceaf_e)
+    return np.array([count(overlaps, key_sizes, response_sizes) for count in counts])
 
 
 class _Overlap(NamedTuple):

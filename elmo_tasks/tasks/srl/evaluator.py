@@ -30,10 +30,8 @@ class SrlEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         ordered = sorted(answers, key=_predicate)
-        sentences = []
-        for _, propositions in groupby(ordered, key=_sentence):
-            sentences.append(_rows(list(propositions)))
-        return "".join(sentences)
+        sentences = groupby(ordered, key=_sentence)
+        return "".join([_rows(list(propositions)) for _, propositions in sentences])
 
 
 def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:

@@ -150,10 +150,8 @@ class SrlTagger(Tagger, SoftmaxModel):
         return scores
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
-        decoded = []
-        for path in self._viterbi(logits.log_softmax(2), mask):
-            decoded.append([self.tags[tag] for tag in path])
-        return decoded
+        paths = self._viterbi(logits.log_softmax(2), mask)
+        return [[self.tags[tag] for tag in path] for path in paths]
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Tokens whose gold tag is not in the vocabulary are left out."""

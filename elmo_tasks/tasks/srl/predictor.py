@@ -135,9 +135,10 @@ class SrlPredictor(SentencePredictor):
         known = metadata_of(instance)
         tags = outputs["tags"]
         sentence: TokenizedText = known.get("sentence") or TokenizedText(known["words"])
-        arguments = []
-        for start, end, label in spans_from_tags(tags):
-            arguments.append({"label": label} | sentence.located(start, end))
+        arguments = [
+            {"label": label} | sentence.located(start, end)
+            for start, end, label in spans_from_tags(tags)
+        ]
         verb = sentence.words[known["predicate"]]
         frame = {
             "predicate": known["predicate"],

@@ -86,10 +86,7 @@ class ColumnTagger(Tagger):
             best = logits.argmax(-1).tolist()  # [B, T]
             lengths = mask.sum(1).tolist()
             paths = [row[:end] for row, end in zip(best, lengths, strict=True)]
-        decoded = []
-        for path in paths:
-            decoded.append([self.tags[tag] for tag in path])
-        return decoded
+        return [[self.tags[tag] for tag in path] for path in paths]
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """

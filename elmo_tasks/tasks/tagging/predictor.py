@@ -78,10 +78,10 @@ class TaggerPredictor(SentencePredictor):
             result["offsets"] = [list(offsets) for offsets in sentence.offsets]
         reader = self._dataset_reader
         if isinstance(reader, SpanReader) and reader.spans:
-            entities = []
-            for start, end, label in spans_from_tags(tags):
-                entities.append(sentence.located(start, end) | {"type": label})
-            result["entities"] = entities
+            result["entities"] = [
+                sentence.located(start, end) | {"type": label}
+                for start, end, label in spans_from_tags(tags)
+            ]
         return result
 
     @overrides
