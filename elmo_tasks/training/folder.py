@@ -4,7 +4,7 @@ checkpoints; and the data of the run, as they were when it began. `system/run_na
 has the names of its files.
 
 A folder belongs to one run: it is made for it, or was empty. It has the SHA-256 of the
-files that the data paths name: a run is resumed only with the same data.
+files of data and word vectors: a run is resumed only with the same ones.
 """
 
 import glob
@@ -49,6 +49,9 @@ from elmo_tasks.training.config import differences, get, strings, write_out_type
 logger = logging.getLogger(__name__)
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
+
+VECTORS = re.compile(r"model\..*\.(pretrained|lookup)_file")
+"""The paths of the keys that name files of word vectors."""
 
 REMOTE = re.compile(r"\w+://|\(")
 """URLs, and members of archives."""
@@ -199,11 +202,8 @@ def use_vocabulary(params: Params, folder: Path) -> None:
 
 def vocabulary_files(folder: Path) -> list[Path]:
     """The files of the vocabulary in the folder of a run, without AllenNLP's lock."""
-    found = []
-    for name in _listed(folder / VOCABULARY):
-        if not name.startswith("."):
-            found.append(folder / VOCABULARY / name)
-    return found
+    names = _listed(folder / VOCABULARY)
+    return [folder / VOCABULARY / name for name in names if not name.startswith(".")]
 
 
 def digests(files: list[Path]) -> Inputs:
@@ -212,16 +212,17 @@ def digests(files: list[Path]) -> Inputs:
 
 
 def data_files(
-    config: Mapping[str, Any], keys: Iterable[str] = DATA_PATHS
+    config: Mapping[str, Any], keys: Iterable[str] = (*DATA_PATHS, "model")
 ) -> list[Path]:
     """
-    The files on this machine that the data paths of a config name; of a folder, all but
-    hidden ones.
+    The files on this machine that the data paths of a config name, and with `model`
+    those of word vectors; of a folder, all but hidden ones.
     """
     found: set[Path] = set()
     for key in keys:
-        for _, name in strings(key, config.get(key)):
-            if not REMOTE.match(name):
+        for path, name in strings(key, config.get(key)):
+            is_read = key != "model" or VECTORS.fullmatch(path)
+            if is_read and not REMOTE.match(name):
                 found.update(_files(located(name)))
     return sorted(found)
 
@@ -272,12 +273,9 @@ def require_same_data(folder: Path, config: Mapping[str, Any]) -> None:
     """
     recorded = recorded_inputs(folder)
     present = digests(data_files(config))
-    changed = []
-    for name in sorted({*recorded, *present}):
-        if recorded.get(name) != present.get(name):
-            changed.append(name)
+    changed = {name for name, _ in recorded.items() ^ present.items()}
     if changed:
-        problem = f"other data than the run began with: {', '.join(changed)}"
+        problem = f"other data than the run began with: {', '.join(sorted(changed))}"
         hint = "restore these files, or start another run"
         raise InputError(problem, file=folder, hint=hint)
 
@@ -297,11 +295,8 @@ def _stored(config: Path) -> dict[str, Any]:
 
 def _names(folder: Path) -> list[str]:
     """The names in a folder, except the lock and what a killed run was writing."""
-    found = []
-    for name in _listed(folder):
-        if name != LOCK and not fnmatchcase(name, TEMPORARY):
-            found.append(name)
-    return found
+    names = _listed(folder)
+    return [one for one in names if one != LOCK and not fnmatchcase(one, TEMPORARY)]
 
 
 def _listed(folder: Path) -> list[str]:

@@ -40,9 +40,6 @@ class SavedVocabulary(Vocabulary):
     _resumed: Path | None = None
     """The folder of the vocabulary, if it is of a run that has a checkpoint."""
 
-    _sizes: Mapping[str, int] | None = None
-    """The number of words of each namespace that were read from it."""
-
     @classmethod
     @overrides
     def from_files(
@@ -59,26 +56,16 @@ class SavedVocabulary(Vocabulary):
         loaded = super().from_files(directory, padding_token, oov_token)
         if has_checkpoint(Path(directory).parent):
             loaded._resumed = Path(directory).absolute()
-            loaded._sizes = loaded.sizes()
         return loaded
 
     @overrides
     def save_to_files(self, directory: str) -> None:
         """
         AllenNLP's. It is also called when a run is resumed, whose files are complete:
-        they stay as they are. Raises `InputError` if the model has added words since
-        they were read, which its weights do not have.
+        they stay as they are.
         """
         if self._resumed != Path(directory).absolute():
             super().save_to_files(directory)
-        elif self.sizes() != self._sizes:
-            problem = "expected the words that this run began with, got more"
-            hint = "restore the files of word vectors that it began with"
-            raise InputError(problem, file=directory, hint=hint)
-
-    def sizes(self) -> dict[str, int]:
-        """The number of words in each namespace."""
-        return {name: self.get_vocab_size(name) for name in self.get_namespaces()}
 
 
 def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
@@ -114,9 +101,7 @@ def require_no_new_labels(vocab: Vocabulary, counts: Mapping[str, int]) -> None:
     Raises `InputError` if a vocabulary has more labels than a model was made for.
     """
     for namespace, count in counts.items():
-        new = []
-        for number in range(count, vocab.get_vocab_size(namespace)):
-            new.append(vocab.get_token_from_index(number, namespace))
+        new = list(vocab.get_token_to_index_vocabulary(namespace))[count:]
         if new:
             problem = f"the data have {namespace} that the trained model does not have"
             hint = "it cannot predict them: remove them, or train a new model"

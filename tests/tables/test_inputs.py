@@ -1,5 +1,6 @@
 """The data of a table's runs are the same when they resume."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ SMALLER = {
 @pytest.fixture
 def planned(tmp_path: Path) -> Planner:
     root = write_data_root(tmp_path / "data")
-    keys = {"metric": "accuracy", "changes": SMALLER}
+    dev = root / "snli" / "snli_1.0_dev.jsonl"
+    scored = shutil.copy(dev, root / "scored.jsonl")
+    keys = {"metric": "accuracy", "changes": SMALLER, "file": str(scored)}
     config = str(root / "training_config/snli.jsonnet")
     return planner(tmp_path, [row("plain", config=config, **keys)])
 
@@ -40,6 +43,7 @@ def test_an_interrupted_run_does_not_go_on_with_other_data(planned: Planner) -> 
     """Its folder stays, and it resumes once the data are restored."""
     run = planned.run(planned.table.rows[0], 1)
     expected = finished(run)
+    assert run.plan["file"] in expected["inputs"]
     (run.folder / run_dir.RESULT).unlink()  # interrupted before its result
     train = Path(run.plan["config"]["train_data_path"])
     known = train.read_text()

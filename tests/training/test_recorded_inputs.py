@@ -74,6 +74,18 @@ def test_changes(change: Callable[[Path], None], here: Path) -> None:
         require_same_data(here / "run", config)
 
 
+def test_word_vectors(here: Path) -> None:
+    """Of any depth; other files that the model names have digests of their own."""
+    keys = {"pretrained_file": "data/a.txt", "weight_file": "data/b.txt"}
+    config = {"model": {"parts": [keys, {"lookup_file": "data/sub/c.txt"}]}}
+    record_inputs(here / "run", config)
+    recorded = (here / "run" / INPUTS).read_text()
+    assert [*json.loads(recorded)] == ["data/a.txt", "data/sub/c.txt"]
+    exchange(here / "data/a.txt")
+    with pytest.raises(InputError, match=r"other data .*: data/a\.txt"):
+        require_same_data(here / "run", config)
+
+
 def test_what_is_not_on_this_machine(here: Path) -> None:
     config = {"train_data_path": "https://a.org/b", "test_data_path": "none"}
     record_inputs(here / "run", config)

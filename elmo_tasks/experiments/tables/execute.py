@@ -35,6 +35,8 @@ from elmo_tasks.system.run_names import (
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.data.subsampling import Part, rest_of
 from elmo_tasks.training.folder import (
+    data_files,
+    digests,
     has_checkpoint,
     recorded_inputs,
     remove_checkpoints,
@@ -128,7 +130,7 @@ def _train(
         "scores": scores,
         "curve": curve,
         "epochs": len(curve),
-        "inputs": recorded_inputs(model),
+        "inputs": recorded_inputs(model) | digests(data_files(plan, ["file"])),
         "seconds": trained.total_seconds(),
     }
 
@@ -152,7 +154,13 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         archives.append(needed_folder(path.parent, digest) / MODEL / ARCHIVE)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data)
-    return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
+    return {
+        "scores": run_dir.numbers(scores),
+        "curve": [],
+        "epochs": 0,
+        "inputs": digests(data_files({"file": data}, ["file"])),
+        "seconds": 0.0,
+    }
 
 
 def _system() -> dict[str, Any]:

@@ -34,7 +34,7 @@ from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.keys import Distributed, wrong_keys
 from elmo_tasks.training.config import get, items, strings, write_out_types
-from elmo_tasks.training.folder import DATA_PATHS, REMOTE
+from elmo_tasks.training.folder import DATA_PATHS, REMOTE, VECTORS
 from elmo_tasks.training.metrics import Metric, metric_of
 from elmo_tasks.training.parts import constructing, params_of
 from elmo_tasks.training.resume.resumable import random_state, set_random_state
@@ -52,8 +52,6 @@ PARTS = (
     "model",
 )
 """The parts of a config whose construction reads what they name."""
-
-_VECTORS = re.compile(r"model\..*\.(pretrained|lookup)_file")
 
 _MODEL_KEYS = ("model", "bilm")
 """Keys whose value, if it is a string, is the name of a model."""
@@ -115,7 +113,7 @@ def without(config: dict[str, Any], paths: Mapping[str, str]) -> set[str]:
     for path in paths:
         owner, _, key = path.rpartition(".")
         part, *_ = path.split(".")
-        if _VECTORS.fullmatch(path):
+        if VECTORS.fullmatch(path):
             del get(config, owner)[key]
         elif path.startswith("model.elmo.") and has_words:
             config["model"]["elmo"] = None
