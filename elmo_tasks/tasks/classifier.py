@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.task_model import SoftmaxModel
-from elmo_tasks.training.pass_loss import loss_sums
+from elmo_tasks.training.pass_loss import loss_sums, require_finite
 
 
 class Classifier(SoftmaxModel):
@@ -77,13 +77,12 @@ class Classifier(SoftmaxModel):
         `probabilities` by label, and the most probable `label`; checks the scores with
         `require_finite`.
         """
-        self.require_finite(output_dict.pop("logits"))
+        require_finite(output_dict.pop("logits"))
         probabilities = output_dict["probabilities"]  # [B, K]
         best = probabilities.argmax(1).tolist()
         output_dict["label"] = [self.labels[index] for index in best]
-        by_label = []
-        for row in probabilities.tolist():
-            by_label.append(dict(zip(self.labels, row, strict=True)))
+        rows = probabilities.tolist()
+        by_label = [dict(zip(self.labels, row, strict=True)) for row in rows]
         output_dict["probabilities"] = by_label
         return output_dict
 

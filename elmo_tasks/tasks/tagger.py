@@ -14,7 +14,7 @@ from elmo_tasks.nn.linear import at_least_float32
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.pass_loss import loss_sums
+from elmo_tasks.training.pass_loss import loss_sums, require_finite
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ class Tagger(TaskModel):
     @overrides(check_signature=False)
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the scores, after checking them with `require_finite`."""
-        self.require_finite(output_dict.pop("logits"))
+        require_finite(output_dict.pop("logits"))
         return output_dict
 
     @overrides
@@ -151,6 +151,8 @@ class Tagger(TaskModel):
         """
         scores: dict[str, float] = {}
         if not self.training:
+            if reset and not self.f1.report()["overall"]["gold"]:
+                logger.warning("nothing to score: no gold spans")
             scores = self.f1.get_metric(reset)
         if reset:
             return scores | self.input_encoder.describe()

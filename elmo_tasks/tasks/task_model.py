@@ -106,17 +106,6 @@ class TaskModel(Inlining, Model):
         if self.training and gold is None:
             raise InputError("training needs gold answers, and the data have none")
 
-    def require_finite(self, *scores: Tensor) -> None:
-        """
-        Raises `InputError` if any of the scores behind a prediction is NaN or infinite.
-        """
-        for tensor in scores:
-            if not tensor.isfinite().all():
-                raise InputError(
-                    "the model gives no finite numbers: expected finite scores, got NaN or infinity",
-                    hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
-                )
-
 
 class SoftmaxModel(TaskModel):
     """

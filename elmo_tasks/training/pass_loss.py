@@ -11,6 +11,8 @@ import torch
 from allennlp.models import Model
 from torch import Tensor
 
+from elmo_tasks.errors import InputError
+
 TOTAL, COUNT = "loss_total", "loss_count"
 """The outputs of a model that `loss_of_pass` adds up."""
 
@@ -21,6 +23,18 @@ def loss_sums(total: Tensor, count: Tensor | int) -> dict[str, Tensor]:
     such as texts or words, a scalar, and the number of these items.
     """
     return {TOTAL: total.detach(), COUNT: torch.as_tensor(count)}
+
+
+def require_finite(*scores: Tensor) -> None:
+    """
+    Raises `InputError` if any of the scores or losses of a model is NaN or infinite.
+    """
+    for tensor in scores:
+        if not tensor.isfinite().all():
+            raise InputError(
+                "the model gives no finite numbers: expected finite scores, got NaN or infinity",
+                hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
+            )
 
 
 class PassLoss:
@@ -35,8 +49,9 @@ class PassLoss:
         self.is_known = False
 
     def add(self, module: Any, inputs: Any, outputs: Any) -> None:
-        """A forward hook of the model."""
+        """A forward hook of the model. Raises `InputError` if a loss is not finite."""
         if TOTAL in outputs:
+            require_finite(outputs[TOTAL])
             self.is_known = True
             self.total += outputs[TOTAL].item()
             self.count += int(outputs[COUNT].item())

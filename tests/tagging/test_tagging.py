@@ -129,3 +129,18 @@ def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
         model.get_metrics()["precision"] == 0.75
         and model.get_metrics()["recall"] == 1.0
     )
+
+
+def test_data_without_gold_spans_are_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = instances(tmp_path / "x", tag=2, spans=True)
+    model = places(made)
+    model(**tensors(model.vocab, made))
+    model.get_metrics(reset=True)
+    assert "nothing to score: no gold spans" not in caplog.messages
+    for one in made:
+        one["metadata"].metadata["tags"] = ["O"] * len(one["tokens"])
+    model(**tensors(model.vocab, made))
+    assert model.get_metrics(reset=True)["f1"] == 0.0
+    assert "nothing to score: no gold spans" in caplog.messages

@@ -13,6 +13,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.task_model import SoftmaxModel
+from elmo_tasks.training.pass_loss import loss_of_pass
 from tests import models
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
@@ -211,4 +212,10 @@ def test_scores_that_are_not_finite_are_an_error(task: str, value: float) -> Non
         parameter.data.fill_(value)
     with pytest.raises(InputError, match="the model gives no finite numbers"):
         predictor.predict_json(INPUTS[task])
-    assert not model(**tensors(model.vocab, corpus(task)))["loss"].isfinite()
+    batch = tensors(model.vocab, corpus(task))
+    assert not model(**batch)["loss"].isfinite()
+    with (
+        loss_of_pass(model),
+        pytest.raises(InputError, match="the model gives no finite numbers"),
+    ):
+        model(**batch)

@@ -15,6 +15,7 @@ from elmo_tasks.elmo.devices import best_device, cuda_number
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.task_model import SoftmaxModel
 from elmo_tasks.training.archives.loading import data_loader, load_archive
+from elmo_tasks.training.pass_loss import require_finite
 
 Scores = dict[str, Tensor]
 
@@ -22,7 +23,7 @@ Scores = dict[str, Tensor]
 def score_ensemble(archives: Sequence[Path], data: str) -> dict[str, Any]:
     """
     The metrics of the model on the data, for archives of runs that differ only in their
-    seed. Raises `InputError` if the model has no probabilities.
+    seed. Raises `InputError` if the model has no probabilities, or a score is not finite.
     """
     device = cuda_number(best_device())
     members = [load_archive(path, cuda_device=device) for path in archives]
@@ -51,6 +52,7 @@ def combine(scores: Sequence[Scores]) -> Scores:
     for name in combined:
         if name.endswith("logits"):
             logits = [member[name] for member in scores]
+            require_finite(*logits)
             combined[name] = _mean(logits).log()
     return combined
 

@@ -26,7 +26,7 @@ from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
 from elmo_tasks.tasks.skipped import Skipped
 from elmo_tasks.tasks.task_model import TaskModel
-from elmo_tasks.training.pass_loss import loss_sums
+from elmo_tasks.training.pass_loss import loss_sums, require_finite
 
 
 class Document(NamedTuple):
@@ -172,7 +172,7 @@ class CorefModel(TaskModel):
         """
         Removes the loss of each document, after checking it with `require_finite`.
         """
-        self.require_finite(output_dict.pop("losses"))
+        require_finite(output_dict.pop("losses"))
         return output_dict
 
     @overrides

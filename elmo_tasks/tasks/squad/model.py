@@ -29,7 +29,7 @@ from elmo_tasks.tasks.squad.layers import (
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.squad.official import best_text
 from elmo_tasks.tasks.task_model import SoftmaxModel
-from elmo_tasks.training.pass_loss import loss_sums
+from elmo_tasks.training.pass_loss import loss_sums, require_finite
 
 Metadata = list[dict[str, Any]]
 
@@ -176,7 +176,7 @@ class SquadModel(SoftmaxModel):
         """Removes the logits; see `require_finite`."""
         starts = output_dict.pop("start_logits")
         ends = output_dict.pop("end_logits")
-        self.require_finite(starts, ends)
+        require_finite(starts, ends)
         return output_dict
 
     @overrides
