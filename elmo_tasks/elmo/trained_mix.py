@@ -71,7 +71,8 @@ def _mix_settings(config: dict[str, Any], path: Path, place: str) -> MixSettings
 
 
 def _no_mix(path: Path, place: str) -> InputError:
-    return InputError(f"expected a model with ELMo at the {place}, got none", file=path)
+    problem = f"expected a model with ELMo at the {place}, got none there"
+    return InputError(problem, file=path, hint="PATH:output reads that at the output")
 
 
 _Trained = tuple[dict[str, Any], dict[str, Tensor], list[ModelFiles]]

@@ -175,7 +175,9 @@ def test_what_is_probably_another_text(
     assert "words.csv:2: a region is empty, and counts" in caplog.text
     assert "words.csv:3: no '|', so one region (such rows: 2)" in caplog.text
     assert "words.csv:4: no words, so no rows of a word" in caplog.text
-    for number, mark in enumerate(("caf\ufffd", "cookâ€™s", "&#8217;s", "can?t")):
+    for number, mark in enumerate(
+        ("caf\ufffd", "cookâ€™s", "&#8217;s", "can?t", "</S>")
+    ):
         raw.write_text(f"the cook\nthe {mark}\nAT&T; R&D ; & ;\n")
         out = ("--output", tmp_path / f"{number}.tsv")
         bilm("surprisal", raw, "--model", run, *out)

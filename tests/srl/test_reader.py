@@ -85,17 +85,22 @@ def test_of_overlapping_spans_the_first_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "tags"),
+    ("cells", "tags", "lost"),
     [
-        ("(ARG0* (V*) *)", "O B-V O"),
-        ("(ARG0(V*)) * *", "B-V O O"),
-        ("(ARG1(ARG0* (V* *)))", "O B-V I-V"),
-        ("(V*) (C-V*) (ARG1*)", "B-V B-C-V B-ARG1"),
-        ("(ARG1* (C-V*) (V*))", "O B-C-V B-V"),
+        ("(ARG0* (V*) *)", "O B-V O", 1),
+        ("(ARG0(V*)) * *", "B-V O O", 1),
+        ("(ARG1(ARG0* (V* *)))", "O B-V I-V", 2),
+        ("(V*) (C-V*) (ARG1*)", "B-V B-C-V B-ARG1", 0),
+        ("(ARG1* (C-V*) (V*))", "O B-C-V B-V", 1),
+        ("(V*) (ARG1(ARG2* *) *)", "B-V B-ARG1 I-ARG1 I-ARG1", 1),
     ],
 )
-def test_an_argument_over_the_predicate_leaves_it(
-    tmp_path: Path, cells: str, tags: str
+def test_an_argument_over_the_predicate_or_another_one(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    cells: str,
+    tags: str,
+    lost: int,
 ) -> None:
     path = tmp_path / "a.gold_conll"
     column = cells.split()
@@ -109,6 +114,9 @@ def test_an_argument_over_the_predicate_leaves_it(
     path.write_text("\n".join(rows) + "\n")
     (read,) = SrlReader().read(path)
     assert labels(read) == tags
+    assert caplog.messages[1:] == [
+        f"{path}: {lost} arguments overlap others and are left out"
+    ] * bool(lost)
 
 
 ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"

@@ -64,10 +64,10 @@ def write_tables(args: argparse.Namespace) -> None:
                 for table in tables[1:]:
                     table.write(one.sums() | {"file": name})
                 bar.update()
-    listed = shorten(", ".join(map(shown, unknown)), 1_000)
-    print(
-        f"{unknown.total()} of {count} words are outside the vocabulary (oov): {listed}"
-    )
+    said = f"{unknown.total()} of {count} words are outside the vocabulary (oov)"
+    if unknown:
+        said += f": {shorten(', '.join(map(shown, unknown)), 1_000)}"
+    print(said)
 
 
 def check_outputs(

@@ -190,7 +190,7 @@ def decode_line(
     """
     if 0 in raw:
         problem = "expected text, got binary data (a NUL byte)"
-        hint = "save it as CSV UTF-8, or convert it with `iconv -f utf-16 -t utf-8`"
+        hint = "unpack it, save it as CSV UTF-8, or convert it with `iconv -f utf-16 -t utf-8`"
         raise InputError(problem, file=path, line=number, hint=hint)
     try:
         line = raw.rstrip(b"\r\n").decode("utf-8")

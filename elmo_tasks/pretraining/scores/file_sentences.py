@@ -20,9 +20,11 @@ from elmo_tasks.formats.text.text_files import open_text
 logger = logging.getLogger(__name__)
 
 _DAMAGED = re.compile(
-    r"\ufffd|â€|Ã(?=[^\x00-\x7f])|(?<=[a-z])\?(?=[a-z])|<U\+(?=\w+>)|&(?=(#\w+|[a-z]+);)"
+    r"\ufffd|â€|Ã(?=[^\x00-\x7f])|(?<=[a-z])\?(?=[a-z])|<U\+(?=\w+>)"
+    r"|&(?=(#\w+|[a-z]+);)|</?S>"
 )
-"""What is left of characters that were read in another encoding, or of a web page."""
+"""What is left of characters that were read in another encoding, or of a web page;
+and marks of sentences."""
 
 _FEW = 10
 """Rows of one word that may be sentences."""

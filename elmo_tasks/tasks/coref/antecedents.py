@@ -72,6 +72,8 @@ class AntecedentScorer(nn.Module):
         self.boundaries: Tensor
         for table in (self.same_speaker, self.genre, self.distance):
             tf_glorot_init_(table)
+        # An unknown genre adds nothing, unless the training data have one.
+        nn.init.zeros_(self.genre.weight[0])
 
     def forward(self, spans: TopSpans) -> Iterator[tuple[Tensor, slice, slice]]:
         """

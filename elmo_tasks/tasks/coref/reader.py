@@ -72,7 +72,7 @@ class CorefReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder,
     recursively, or one file. Each part of a document makes an instance. Mentions may be
-    nested, crossing, or duplicated; singletons are dropped. Data without any mention
+    nested, crossing, or duplicated; singletons are dropped. Data without any other mention
     are read for predictions.
 
     A document whose brackets are invalid is skipped with a warning, and counted in the
@@ -105,7 +105,7 @@ class CorefReader(TaskReader):
                 skipped.append(error)
         report_skipped(skipped, "documents", path=str(file_path), kept=len(documents))
         _report_genres(documents, path=str(file_path))
-        annotated = any(clusters)
+        annotated = any(len(one) > 1 for gold in clusters for one in gold or ())
         counted = counted_first(len(skipped), len(documents))
         for document, gold, left_out in self.shard_iterable(
             zip(documents, clusters, counted, strict=True)
@@ -155,9 +155,9 @@ class CorefReader(TaskReader):
         `InputError` if a sentence or the document is empty, or the speakers do not
         match the words.
         """
-        words = []
-        for sentence in sentences:
-            words.append([_ESCAPED.get(word, word) for word in sentence])
+        words = [
+            [_ESCAPED.get(word, word) for word in sentence] for sentence in sentences
+        ]
         if not words or not all(words):
             problem = "expected at least one sentence, and at least one word in each"
             raise InputError(f"{problem} sentence", file=file, line=line)
@@ -178,9 +178,9 @@ class CorefReader(TaskReader):
             "line": line,
             SKIPPED: skipped,
         }
-        texts: list[Field] = []
-        for sentence in words:
-            texts.append(TextField([shared_token(word) for word in sentence]))
+        texts: list[Field] = [
+            TextField([shared_token(word) for word in sentence]) for sentence in words
+        ]
         fields: dict[str, Field] = {
             "text": ListField(texts),
             "speakers": TensorField(_numbers(speakers), padding_value=NO_SPEAKER),

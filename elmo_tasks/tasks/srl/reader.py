@@ -3,6 +3,7 @@ SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked pred
 (paper, appendix A.5).
 """
 
+import logging
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from elmo_tasks.nn.indexers import shared_token
 from elmo_tasks.settings import checked
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.skipped import SKIPPED, counted_first
+
+logger = logging.getLogger(__name__)
 
 PREDICATES = "predicates"
 """
@@ -100,13 +103,13 @@ class SrlReader(TaskReader):
         Raises `InputError` with file and line, if a file is invalid or no sentence has
         a predicate.
         """
-        for document, sentence, frame, skipped in self.shard_iterable(
+        for document, sentence, frame, tags, skipped in self.shard_iterable(
             self._frames(str(file_path))
         ):
             yield self.text_to_instance(
                 sentence.words,
                 frame.predicate,
-                bio_tags(frame.arguments, length=len(sentence.words)),
+                tags,
                 lemma=frame.lemma,
                 document=document,
                 file=sentence.file,
@@ -114,13 +117,17 @@ class SrlReader(TaskReader):
                 skipped=skipped,
             )
 
-    def _frames(self, path: str) -> list[tuple[str, OntonotesSentence, Frame, int]]:
+    def _frames(
+        self, path: str
+    ) -> list[tuple[str, OntonotesSentence, Frame, list[str], int]]:
         """
-        The predicates of a file, each with the key of its document and the number of
-        sentences that it counts as left out.
+        The predicates of a file, each with the key of its document, its tags, and the
+        number of sentences that it counts as left out. Warns of arguments that the tags
+        do not have.
         """
         kept = []
         skipped = []
+        lost = 0
         for document in read_documents(path):
             for sentence in document.sentences:
                 try:
@@ -131,8 +138,15 @@ class SrlReader(TaskReader):
                 for frame in frames:
                     is_verb = sentence.pos[frame.predicate].startswith("V")
                     if is_verb or not self._verbs_only:
-                        kept.append((document.key, sentence, frame))
+                        tags = bio_tags(frame.arguments, length=len(sentence.words))
+                        kept.append((document.key, sentence, frame, tags))
+                        lost += len(frame.arguments)
+                        lost -= sum(tag.startswith("B-") for tag in tags)
         report_skipped(skipped, "sentences", path=path, kept=len(kept))
+        if lost:
+            logger.warning(
+                "%s: %d arguments overlap others and are left out", path, lost
+            )
         if not kept:
             problem = "expected predicates, got none"
             if self._verbs_only:
@@ -181,9 +195,8 @@ class SrlReader(TaskReader):
             "document": document,
             SKIPPED: skipped,
         }
-        marked = []
-        for index, word in enumerate(words):
-            marked.append(shared_token(word, type_id=int(index == predicate)))
+        marked = [shared_token(word, type_id=0) for word in words]
+        marked[predicate] = shared_token(words[predicate], type_id=1)
         return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
