@@ -20,10 +20,15 @@ LEFT_OUT = ("config", "confusion", "file", "inputs", "packages", "peak_gpu_memor
 
 
 def processor() -> str:
-    """The name of the processor and its widest vector instructions."""
+    """
+    The name of the processor, its family and model, and its widest vector instructions.
+    """
     text = Path("/proc/cpuinfo").read_text()
     name = re.search(r"model name\s*: (.*)", text)
     found = name[1] if name else platform.processor()
+    for key in ("cpu family", "model"):
+        number = re.search(rf"^{key}\s*: (\d+)", text, re.M)
+        found += f", {key} {number[1]}" if number else ""
     for feature in ("amx_bf16", "avx512_bf16", "avx512f", "avx2"):
         if feature in text:
             return f"{found}, {feature}"

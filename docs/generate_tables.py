@@ -258,7 +258,14 @@ def scored_pair(high: Runs, low: Runs, part: str) -> tuple[Runs, Runs] | None:
 
 
 def are_scored(high: Runs, low: Runs, part: str) -> bool:
-    return all(len(blocks_of(one, part)) == len(one.records) for one in (high, low))
+    """Whether all runs of both were scored, on the same blocks."""
+    sizes = set()
+    for one in (high, low):
+        found = blocks_of(one, part)
+        if len(found) != len(one.records):
+            return False
+        sizes.update([tuple(blocks["sizes"]) for blocks in found])
+    return len(sizes) == 1
 
 
 def agrees(high: Runs, low: Runs, paper: str) -> str:
