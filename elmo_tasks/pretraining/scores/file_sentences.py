@@ -23,8 +23,10 @@ _DAMAGED = re.compile(
     r"\ufffd|â€|Ã(?=[^\x00-\x7f])|(?<=[a-z])\?(?=[a-z])|<U\+(?=\w+>)"
     r"|&(?=(#\w+|[a-z]+);)|</?S>"
 )
-"""What is left of characters that were read in another encoding, or of a web page;
-and marks of sentences."""
+"""
+What is left of characters that were read in another encoding, or of a web page; and
+marks of sentences.
+"""
 
 _FEW = 10
 """Rows of one word that may be sentences."""
