@@ -72,7 +72,7 @@ def _mix_settings(config: dict[str, Any], path: Path, place: str) -> MixSettings
 
 def _no_mix(path: Path, place: str) -> InputError:
     problem = f"expected a model with ELMo at the {place}, got none there"
-    return InputError(problem, file=path, hint="PATH:output reads that at the output")
+    return InputError(problem, file=path, hint="PATH:input or PATH:output says where")
 
 
 _Trained = tuple[dict[str, Any], dict[str, Tensor], list[ModelFiles]]
