@@ -1,7 +1,6 @@
 """A Ray cluster on this machine, some of whose nodes can be lost."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ import pytest
 SIZE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
 
 
-@contextmanager
-def ray_nodes(count: int) -> Iterator[Any]:
-    """A cluster of so many nodes with a core each, besides its head, which has one."""
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """A cluster of two nodes with a core each, besides its head, which has one."""
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
@@ -22,7 +21,7 @@ def ray_nodes(count: int) -> Iterator[Any]:
         head = {"include_dashboard": False, **SIZE}
         started = Cluster(initialize_head=True, head_node_args=head)
         try:
-            for _ in range(count):
+            for _ in range(2):
                 started.add_node(**SIZE)
             yield started
         finally:

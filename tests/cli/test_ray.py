@@ -16,20 +16,16 @@ from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import write_bilm
 from tests.forks import temporary
-from tests.ray_nodes import ray_nodes
+from tests.ray_nodes import nodes
 from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES
+
+__all__ = ["nodes"]
 
 pytestmark = pytest.mark.slow
 
 SECONDS = 300.0
 LINES = ["The harbour froze over .", "", "Ångström übt 日本語 🙂 .", "a b " * 9, "one"]
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
-    with ray_nodes(2) as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """A table on a Ray cluster of three nodes on this machine, one of which dies."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,9 +16,11 @@ from elmo_tasks.experiments.tables.schedule import execute_all
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.system.files import Held, exclusive
 from elmo_tasks.system.ray_cluster import connected
-from tests.ray_nodes import ray_nodes
+from tests.ray_nodes import nodes
 from tests.tables.tables import LAST, row, write_table
 from tests.tiny import ROOT
+
+__all__ = ["nodes"]
 
 pytestmark = pytest.mark.slow
 
@@ -47,12 +49,6 @@ scores = dict.fromkeys(("f1", "accuracy"), plan["seed"] / 7)
 """
 A run of three steps that continues where it was killed, and waits before the last one.
 """
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
-    with ray_nodes(2) as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

@@ -98,8 +98,12 @@ def test_result(planned: Planner, runs: list[Run]) -> None:
     commit = found["commit"]
     assert len(commit.rstrip("+")) == 40 or commit.startswith("version")
     assert 0 < found["seconds"] < 600
-    names = ["snli_1.0_dev.jsonl", "snli_1.0_train.jsonl", "w2v.100d.txt.gz"]
-    assert sorted(Path(file).name for file in found["inputs"]) == names
+    words = found["config"]["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    assert set(found["inputs"]) == {
+        found["config"]["train_data_path"],
+        found["config"]["validation_data_path"],
+        words["pretrained_file"],
+    }
     curve, scores = found["curve"], found["scores"]
     assert [point["epoch"] for point in curve] == [1, 2] and found["epochs"] == 2
     assert scores["accuracy"] == max(point["accuracy"] for point in curve)
