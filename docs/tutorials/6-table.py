@@ -162,7 +162,8 @@ Markdown("\n".join(lines))
 # All increases are far above two standard errors. Seeds are only one source of chance. The choice of test sentences
 # is another, and this calculation does not cover it. Over sentences, the standard error of SST-5's increase is 1.0, and
 # that of NER's 1.0 ([how it was measured](../results/appendix.md#how-much-depends-on-the-sentences)): SST-5's 2.1 is
-# then two of them (with seeds, p = 5 %). With each tenth of its training data held out in turn, three of ten showed no gain.
+# then two of them (with seeds, p = 5 %). With each tenth of its training data held out in turn, three of ten showed no
+# gain.
 #
 # ## Figure 1: less data
 #
