@@ -126,7 +126,6 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device",
         default="auto",
-        metavar="DEVICE",
         help="auto: a GPU of CUDA if there is one, else the CPU (default); or cpu, cuda:0, ..., mps (untested)",
     )
 
@@ -136,7 +135,6 @@ def add_language_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         type=location,
-        metavar="MODEL",
         help="the folder of a run (after its first validation), an exported folder, its"
         " ZIP or URL, or hf://OWNER/NAME (default: bundled)",
     )

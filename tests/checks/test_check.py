@@ -20,7 +20,7 @@ from elmo_tasks.cli.check import check_config
 from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.config import read_config
-from elmo_tasks.training.folder import data_files
+from elmo_tasks.training.folder import digests
 from tests.archives.test_other_models import tagger
 from tests.checks.mistakes import TOKENS
 from tests.test_configs import FOLDER
@@ -269,7 +269,7 @@ def test_a_path_that_exists_is_no_pattern_nor_member(name: str, tmp_path: Path) 
     train.write_bytes(Path(config["train_data_path"]).read_bytes())
     config["train_data_path"] = str(train)
     assert check(config).problems == []
-    assert train in data_files(config)
+    assert str(train) in digests(config)
     train.write_text("no tree\n")
     (problem,) = check(config).problems
     assert problem.startswith(f"train_data_path: {train}:1: ")

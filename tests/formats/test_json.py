@@ -94,11 +94,8 @@ def test_small_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"{\n'a': 1}", "x.json:2: not JSON: Expecting property name"),
-        (b"", "x.json:1: not JSON: Expecting value"),
-        (b"[" * 100_000, "x.json: not JSON: "),
-        (b"9" * 5000, "x.json: not JSON: "),
-        (b'"\xe9"', "x.json: cannot read the options: "),
+        (b"{\n'a': 1}", "x.json:2: expected the options, got"),
+        (b'"\xe9"', "x.json: expected the options, got"),
         (b'"' + b"x" * (2**20 - 1) + b'"', "expected the options, got a file of 1,0"),
     ],
 )

@@ -195,7 +195,7 @@ def test_the_folder_of_a_run_with_an_export_in_it(run: Path, exported: Path) -> 
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("{", "config.json:1: not JSON: "),
+        ("{", "config.json:1: expected the "),
         ("[]", "config.json: it has no model: "),
         ("{}", "config.json: it has no model: 'model'"),
         ('{"model": {}}', "config.json: it has no model: 'type'"),

@@ -179,7 +179,7 @@ def test_exports_are_pairs(exports: str, tmp_path: Path) -> None:
 
 def test_a_table_is_an_object(tmp_path: Path) -> None:
     (tmp_path / "list.jsonnet").write_text("[1]")
-    with pytest.raises(InputError, match="expected an object with `rows`"):
+    with pytest.raises(InputError, match="list.jsonnet: expected a JSON object"):
         read_table(tmp_path / "list.jsonnet")
 
 

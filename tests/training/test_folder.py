@@ -73,10 +73,10 @@ def test_run_that_was_killed_while_its_config_was_written(
     )
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3"])
+@pytest.mark.parametrize("text", ["{", "[]"])
 def test_config_that_is_no_object(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text)
-    with pytest.raises(InputError, match="config of a run, got no JSON object"):
+    with pytest.raises(InputError, match="config.json:.* expected .*, got"):
         start(tmp_path, recover=True)
     assert (tmp_path / "config.json").read_text() == text
 

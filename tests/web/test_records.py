@@ -53,7 +53,7 @@ def test_examples_are_the_lines_without_gold_answers_and_ids(tmp_path: Path) -> 
         ("", "mine.jsonl: expected at least one line, got none"),
         ("\n{\n", "mine.jsonl:2: .*one JSON object per line, as for predict"),
         ("Mira left .\n", "mine.jsonl:1: .*one JSON object per line, as for predict"),
-        ("3\n", "mine.jsonl:1: expected an object, got 3"),
+        ("3\n", "mine.jsonl:1: expected a JSON object, got 3"),
         (
             (json.dumps(TEXT) + "\n") * (MOST + 1),
             f"mine.jsonl: expected at most {MOST} lines, got more",

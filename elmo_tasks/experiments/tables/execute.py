@@ -35,7 +35,6 @@ from elmo_tasks.system.run_names import (
 from elmo_tasks.training.archives.loading import load_archive, score
 from elmo_tasks.training.data.subsampling import Part, rest_of
 from elmo_tasks.training.folder import (
-    data_files,
     digests,
     has_checkpoint,
     recorded_inputs,
@@ -130,7 +129,7 @@ def _train(
         "scores": scores,
         "curve": curve,
         "epochs": len(curve),
-        "inputs": recorded_inputs(model) | digests(data_files(plan, ["file"])),
+        "inputs": recorded_inputs(model) | digests(plan, ["file"]),
         "seconds": trained.total_seconds(),
     }
 
@@ -158,7 +157,7 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         "scores": run_dir.numbers(scores),
         "curve": [],
         "epochs": 0,
-        "inputs": digests(data_files({"file": data}, ["file"])),
+        "inputs": digests({"file": data}, ["file"]),
         "seconds": 0.0,
     }
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.formats.corpora import CORPORA, located
+from elmo_tasks.formats.json_files import require_object
 from elmo_tasks.resources import SCALES, configs_root, scale_folder
 from elmo_tasks.settings import Filled, Integer, validated
 from elmo_tasks.tasks import TASKS
@@ -235,9 +236,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     except (RuntimeError, ValueError) as error:
         problem = one_line(error) or str(error)
         raise InputError(problem.removeprefix(f"{path}:"), file=path) from None
-    if not isinstance(given, dict):
-        raise InputError("expected an object with `rows`", file=path)
-    rows = given.get("rows")
+    rows = require_object(given, file=path).get("rows")
     for number, row in items(rows if isinstance(rows, list) else []):
         name = f"row {get(row, 'name') or number}"
         validated(_ROW, row, name, strict=None, file=path)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from elmo_tasks.errors import InputError, needs, shown
-from elmo_tasks.formats.json_files import parse_json
+from elmo_tasks.formats.json_files import parse_json, require_object
 from elmo_tasks.formats.text.text_files import open_binary, open_text
 from elmo_tasks.option_values import Quoting
 
@@ -167,10 +167,8 @@ def _read_objects(
     for line, text in open_text(file, longest=None):
         if not text.strip():
             continue
-        found = parse_json(text, "a JSON object", file=file, line=line)
-        if not isinstance(found, dict):
-            problem = f"expected a JSON object, got {shown(found)}"
-            raise InputError(problem, file=file, line=line)
+        value = parse_json(text, "a JSON object", file=file, line=line)
+        found = require_object(value, file=file, line=line)
         for column in columns:
             _require_column(column, list(found), file, line=line)
         yield line, [found[column] for column in columns]

@@ -10,6 +10,7 @@ from typing import Any
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.fetching.fetch import local_path
+from elmo_tasks.formats.json_files import parse_json, require_object
 from elmo_tasks.formats.unpacking import require_regular, unpack
 from elmo_tasks.system.run_names import (
     ARCHIVE,
@@ -107,14 +108,8 @@ def archived_config(content: bytes, file: str | Path) -> str:
     and without another archive with which the training began. Raises `InputError` if it
     is not a JSON object.
     """
-    try:
-        config = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        problem = f"the archive's {CONFIG} is no JSON object: {error}"
-        raise InputError(problem, file=file, hint=HINT) from None
-    if not isinstance(config, dict):
-        problem = f"the archive's {CONFIG} is no JSON object"
-        raise InputError(problem, file=file, hint=HINT)
+    given = parse_json(content, f"the archive's {CONFIG}", file=file)
+    config = require_object(given, f"an object in {CONFIG}", file=file)
     write_out_types(config)
     for name in DATA_LOADERS:
         loader = config.get(name)

@@ -5,7 +5,8 @@ from typing import Any
 from allennlp.models.archival import Archive
 from allennlp.predictors import Predictor
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.json_files import require_object
 from elmo_tasks.training.archives.loading import spacy_downloads
 from elmo_tasks.training.archives.opener import opener_of
 
@@ -39,8 +40,7 @@ def predicted(predictor: Predictor, data: Any) -> dict[str, Any]:
     The output of a predictor of AllenNLP for an input. Raises `InputError` if the input
     is no object, or lacks a key that the predictor reads.
     """
-    if not isinstance(data, dict):
-        raise InputError(f"expected an object, got {shown(data)}")
+    require_object(data)
     try:
         outputs: dict[str, Any] = predictor.predict_json(data)
     except KeyError as error:
