@@ -64,7 +64,7 @@ class WordVectors(TokenEmbedder):
     - `normalize`: if true, scale the file's vectors to length 1.
     - `vocab_namespace`: the vocabulary namespace of the words.
 
-    Raises `InputError` as `read_vectors` does.
+    Raises `InputError` as `read_vectors` does, and if the two files differ.
     """
 
     @checked
@@ -82,6 +82,8 @@ class WordVectors(TokenEmbedder):
         vocab_namespace: str = "tokens",
     ) -> None:
         super().__init__()
+        if lookup_file is not None and pretrained_file not in (None, lookup_file):
+            raise InputError("lookup_file: expected the pretrained_file, got another")
         known = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
         in_data = known[2:]  # after padding and unknown words
         vectors = _read(

@@ -115,6 +115,15 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
             "(nearest: num_epochs)",
         ),
         (
+            {
+                f"{TOKENS}.lookup_file": "b.txt",
+                "dataset_reader.lookup_files": ["c.txt"],
+            },
+            1,
+            "1 problem",
+            "0: expected the model's lookup_file b.txt, got c.txt",
+        ),
+        (
             FETCHED["model.elmo.model"],
             0,
             "not constructed: model.elmo.model would be fetched",

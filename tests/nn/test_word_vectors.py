@@ -237,6 +237,8 @@ def test_a_known_word_is_read_from_the_table(file: Path) -> None:
         built.weight += 1
     the, ferry = look_up(built, vocab, "the", "ferry", files=[file])
     assert (the, ferry) == ([2, 3, 4], [4, 4, 4])
+    with pytest.raises(InputError, match="lookup_file: expected the pretrained_file"):
+        embedder(file, vocab, lookup_file="other.txt")
 
 
 def test_vectors_that_the_model_does_not_look_up_are_ignored(file: Path) -> None:

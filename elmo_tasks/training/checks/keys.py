@@ -23,7 +23,7 @@ from elmo_tasks.settings import (
     checked,
     wrong_values,
 )
-from elmo_tasks.training.config import SEED, SEEDS, below
+from elmo_tasks.training.config import SEED, SEEDS, below, get, strings
 from elmo_tasks.training.parts import Inlining, with_inlined
 
 VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
@@ -101,6 +101,7 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
             yield from map(str, wrong_values(key, taken[key], value))
     if config.get("evaluate_on_test") and config.get("test_data_path") is None:
         yield "evaluate_on_test: expected test_data_path, which is not in the config"
+    yield from _other_vectors(config)
     trainer = config.get("trainer")
     if not isinstance(trainer, Mapping):
         return
@@ -114,6 +115,20 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
             if value is not None and parameter.annotation in (int, float):
                 where = below("trainer", key)  # AllenNLP takes a flag for a number
                 yield from map(str, wrong_values(where, parameter.annotation, value))
+
+
+def _other_vectors(config: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each file of a reader that is not the model's `lookup_file`."""
+    files = []
+    for path, file in strings("", get(config, "model.text_field_embedder")):
+        if path.endswith(".lookup_file"):
+            files.append(file)
+    for reader in ("dataset_reader", "validation_dataset_reader"):
+        key = f"{reader}.lookup_files"
+        given = strings(key, get(config, key))
+        for expected, (path, file) in zip(files, given, strict=False):
+            if file != expected:
+                yield f"{path}: expected the model's lookup_file {expected}, got {file}"
 
 
 def _unknown(
