@@ -11,7 +11,15 @@ local tokens = 'model.text_field_embedder.token_embedders.tokens';
 local static(name, vectors) = rows.baseline(name) {
   name: name + '-static',
   column: 'static ELMo',
-  changes: { [tokens + '.pretrained_file']: vectors.file, [tokens + '.embedding_dim']: vectors.dimensions },
+  changes: {
+    [tokens + '.pretrained_file']: vectors.file,
+    [tokens + '.embedding_dim']: vectors.dimensions,
+    // The file is compressed: all its vectors are kept, and none is looked up.
+    [tokens + '.keep_all_pretrained']: true,
+    [tokens + '.lookup_file']: null,
+    'dataset_reader.lookup_files': null,
+    [if name == 'sst' then 'validation_dataset_reader.lookup_files']: null,
+  },
 };
 
 local task(name, words, characters, alone, both) = [
