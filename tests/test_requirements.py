@@ -100,13 +100,10 @@ def test_no_package_is_missing_where_dependencies_are_not_resolved() -> None:
     exact = pins()
     missing = []
     for name, by in closure(declared()).items():
-        if name not in exact and by != "torch" and not of_cuda(name):
+        of_cuda = name.startswith(("nvidia-", "cuda-", "triton"))
+        if name not in exact and by != "torch" and not of_cuda:
             missing.append(f"{name}, for {by}")
     assert missing == []
-
-
-def of_cuda(name: str) -> bool:
-    return name.startswith(("nvidia-", "cuda-", "triton"))
 
 
 def test_exact_versions_are_those_that_are_allowed() -> None:

@@ -115,20 +115,17 @@ class BiLMOptions(Settings):
                 yield Wrong("filters", expected, [width, count])
 
     @classmethod
-    def from_dict(
-        cls, options: dict[str, Any], *, prefix: str = "", strict: bool = False
-    ) -> "BiLMOptions":
+    def from_dict(cls, options: dict[str, Any], *, prefix: str = "") -> "BiLMOptions":
         """
         Create options from the content of an `options.json`. Raises `InputError`, which
-        begins with `prefix`, listing all invalid values by their keys in it. Other keys
-        are ignored, or with `strict` invalid.
+        begins with `prefix`, listing all invalid values by their keys in it. Unknown
+        keys below `lstm` and `char_cnn` are invalid; others are ignored.
         """
         values, problems = _values(options, prefix)
         for wrong in wrong_in(cls, values):
             field, *parts = wrong.key.split(".")
             problems.append(wrong._replace(key=".".join([KEYS[field], *parts])))
-        if strict:
-            problems += _unknown(options)
+        problems += _unknown(options)
         require_none(problems, prefix)
         return cls(**values)
 
@@ -221,17 +218,14 @@ def _values(options: dict[str, Any], prefix: str) -> tuple[dict[str, Any], list[
     return values, [Wrong("char_cnn.n_characters", expected, count)]
 
 
-def _unknown(options: dict[str, Any]) -> list[Wrong]:
+def _unknown(options: dict[str, Any]) -> Iterator[Wrong]:
     """The keys below `lstm` and `char_cnn` that no `options.json` has."""
-    found = []
     known = [*KEYS.values(), *_IGNORED]
     for part in ("lstm", "char_cnn"):
-        names = [one.partition(".")[2] for one in known if one.startswith(f"{part}.")]
-        for key in options[part]:
-            if key not in names:
-                wanted = f"one of the keys {', '.join(sorted(names))}"
-                found.append(Wrong(f"{part}.{key}", wanted, key))
-    return found
+        for name in options[part]:
+            key = f"{part}.{name}"
+            if key not in known:
+                yield Wrong(key, f"one of the keys {', '.join(known)}", name)
 
 
 TUNED_FROM = "tuned_from"

@@ -29,7 +29,7 @@ from elmo_tasks.system.run_names import (
 )
 from elmo_tasks.training.archives.contents import archived_config
 from elmo_tasks.training.archives.tuned_model import write_own_config
-from elmo_tasks.training.checks.training import describe, require_sound
+from elmo_tasks.training.checks.training import require_sound
 from elmo_tasks.training.config import spread_seed, write_out_types
 from elmo_tasks.training.folder import (
     make_vocabulary,
@@ -102,7 +102,7 @@ def train(
     with exclusive(folder):
         prepare(folder, params, recover=recover)
         if report is not None:
-            report(describe(config))
+            report(f"training on {config.get('train_data_path')}")
         with _logged_here(folder, config, report):
             try:
                 _launch(training, config, launch)

@@ -73,6 +73,7 @@ def test_absent_skips_and_clips_are_off() -> None:
     [
         (without("lstm", "dim", "n_layers"), "n_layers: .* got None"),
         (changed("lstm", cell_clip=float("nan")), "NaN is not a valid number"),
+        (changed("lstm", proj_clipp=3), "lstm.proj_clipp: expected one of the keys"),
         (
             changed("char_cnn", filters=[[51, 2]]),
             r"filters: expected .* 50, count\], got \[51, 2\]",

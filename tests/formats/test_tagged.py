@@ -114,3 +114,5 @@ def test_values_of_features(read: Read) -> None:
     assert found.tags == ["_", "Acc"]
     with pytest.raises(InputError, match=":3: expected a word and its feats:Case, got"):
         read(text + row.format(3, "Case="), "feats:Case")
+    with pytest.raises(InputError, match="no word has the feature of .* feats:Csae"):
+        read(text, "feats:Csae")

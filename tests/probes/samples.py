@@ -38,14 +38,12 @@ class KnownLayers(nn.Module):
         mask = (character_ids > 0).any(2)  # [B, T]
         layers = torch.zeros(self.n_layers, *mask.shape, self.output_dim)
         for row, ids in enumerate(character_ids):
-            words = [_word(token) for token in ids[mask[row]]]
+            words = []
+            for token in ids[mask[row]].tolist():
+                words.append(bytes(i - 1 for i in token if 1 <= i <= 256).decode())
             for t in range(len(words)):
                 layers[:, row, t] = torch.tensor(self.vectors(words, t))
         return LayerOutput(layers, mask)
-
-
-def _word(ids: Tensor) -> str:
-    return bytes(i - 1 for i in ids.tolist() if 1 <= i <= 256).decode()
 
 
 def known(vectors: Callable[[list[str], int], list[list[float]]]) -> Layers:

@@ -11,9 +11,10 @@ import pytest
 import torch
 from allennlp.data import Instance, Vocabulary
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.annotation.spans import to_bioul
 from elmo_tasks.tasks.tagging.model import NerTagger
-from elmo_tasks.tasks.tagging.reader import NerReader
+from elmo_tasks.tasks.tagging.reader import SCHEMES, NerReader
 from tests.models import WORDS, tensors, word_encoder
 from tests.tiny import heard
 
@@ -94,12 +95,22 @@ def test_loss_and_decoding_equal_enumeration() -> None:
 
 
 def test_missing_tags_of_known_types_are_added() -> None:
-    model = build("Oakes/I-PER")
-    assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
+    model = build("Oakes/U-PER")
+    assert model.tags == ["U-PER", "O", "B-PER", "I-PER", "L-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
     mask = torch.ones(1, 1, dtype=torch.bool)
     (decoded,) = model.decode(torch.full((1, 1, 5), 9.0), mask)
     assert decoded in (["O"], ["U-PER"])
+
+
+def test_spans_of_the_reader_and_of_the_model() -> None:
+    """One without the other had an F1 of 0, or one of tags, and said nothing."""
+    with pytest.raises(InputError, match="legal: expected false, or a reader with"):
+        build("Mira/B-PER Oakes/I-PER left/O")
+    vocab = Vocabulary()
+    vocab.add_token_to_namespace("BIO", SCHEMES)
+    with pytest.raises(InputError, match="spans: expected true, as the reader's"):
+        NerTagger(vocab, word_encoder(vocab), spans=False, legal=False)
 
 
 def test_unknown_gold_types_are_misses_without_loss(

@@ -12,11 +12,17 @@ from elmo_tasks.elmo.batching import Line
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.formats.text.tables import read_table, require_text
 from elmo_tasks.formats.text.text_files import open_text
+from elmo_tasks.system.files import check_output_path
 
 
-def open_elmo(args: argparse.Namespace) -> Elmo:
-    """The source, with the options of `add_embedding_options`."""
+def open_elmo(args: argparse.Namespace, output: str | None = None) -> Elmo:
+    """
+    The source, with the options of `add_embedding_options`. Raises `InputError` if
+    `output` is one of its files.
+    """
     layers = open_chosen(args, precision=args.precision)
+    if output is not None and layers.files is not None:
+        check_output_path(output, read=layers.files.paths.values())
     return Elmo(
         layers,
         max_length=args.max_length,

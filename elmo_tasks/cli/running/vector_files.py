@@ -24,9 +24,7 @@ def write_file(args: argparse.Namespace) -> None:
     settings = {"input": args.input_file}
     if args.column is not None:
         settings["column"] = args.column
-    elmo = open_elmo(args)
-    if elmo.layers.files is not None:
-        check_output_path(args.output_file, read=elmo.layers.files.paths.values())
+    elmo = open_elmo(args, args.output_file)
     with token_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:

@@ -16,7 +16,7 @@ def write(args: argparse.Namespace) -> None:
     check_output_path(args.output, read=args.corpus)
     if not args.force:
         require_new(args.output)
-    elmo = open_elmo(args)
+    elmo = open_elmo(args, args.output)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     layers = args.layers
     if layers.isdecimal():

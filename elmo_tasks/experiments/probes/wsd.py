@@ -206,7 +206,7 @@ def probe_senses(
     right = {}
     for name, of_row in answers.items():
         rows.append(WsdRow(name, _scores(names, gold, of_row)))
-        right[name] = _right(gold, of_row)
+        right[name] = np.array([key in gold[one] for one, key in of_row.items()])
     return WsdReport(
         rows=rows,
         instances=len(train.keys),
@@ -253,11 +253,6 @@ def _gold(sets: list[SenseCorpus]) -> dict[Instance, set[str]]:
         for name, keys in corpus.keys.items():
             gold[corpus.name, name] = set(keys)
     return gold
-
-
-def _right(gold: Mapping[Instance, set[str]], answers: Answers) -> np.ndarray:
-    """Whether each of N answers is a gold key: bool, [N]."""
-    return np.array([key in gold[instance] for instance, key in answers.items()])
 
 
 def _scores(

@@ -51,10 +51,16 @@ def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSenten
     are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
 
     Raises `InputError` with the line if it has another format or a word has no tag, and
-    without a line if there is no sentence.
+    without a line if there is no sentence, or no word with the feature.
     """
     require_none(wrong_values("tag", Tag, tag))
-    yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
+    has_tag = tag in _TAG_COLUMNS
+    sentences = _read_conllu(file, tag)
+    for sentence in not_empty(sentences, "no sentence found in CoNLL-U", file):
+        has_tag = has_tag or set(sentence.tags) != {_NONE}
+        yield sentence
+    if not has_tag:
+        raise InputError(f"no word has the feature of the tag {tag}", file=file)
 
 
 def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
@@ -96,10 +102,8 @@ def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
 def _tag(columns: list[str], tag: str) -> str:
     if tag in _TAG_COLUMNS:
         return columns[_TAG_COLUMNS[tag]]
-    wanted = tag.removeprefix(_FEATURE)
-    found = _NONE
     for feature in columns[_FEATURES].split("|"):
         name, _, value = feature.partition("=")
-        if name == wanted:
-            found = value
-    return found
+        if f"{_FEATURE}{name}" == tag:
+            return value
+    return _NONE

@@ -88,7 +88,7 @@ class BiLMModel(Model):
                 f"got {type(vocab).__name__}"
             )
         prefix = "model.options: "
-        bilm = BiLM(BiLMOptions.from_dict(options, prefix=prefix, strict=True))
+        bilm = BiLM(BiLMOptions.from_dict(options, prefix=prefix))
         softmax = OutputSoftmax(
             len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives
         )

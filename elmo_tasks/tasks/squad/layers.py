@@ -72,7 +72,7 @@ class ResidualSelfAttention(nn.Module):
         super().__init__()
         self.gru = Gru(input_size=2 * size, hidden_size=size)
         self.attention = SelfAttention(2 * size)
-        self.merge = relu_layer(6 * size, 2 * size)
+        self.merge = nn.Sequential(glorot(Linear(6 * size, 2 * size)), nn.ReLU())
         self.dropout = InputVariationalDropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -105,11 +105,6 @@ class ChainedPointers(nn.Module):
         starts = self.start_gru(x, mask)  # [B, T, D]
         ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]
         return self.start(starts).squeeze(-1), self.end(ends).squeeze(-1)
-
-
-def relu_layer(width: int, size: int) -> nn.Sequential:
-    """A linear layer and ReLU."""
-    return nn.Sequential(glorot(Linear(width, size)), nn.ReLU())
 
 
 class Spans(NamedTuple):

@@ -20,6 +20,7 @@ from elmo_tasks.settings import Wrong, WrongValues, checked
 from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
+from elmo_tasks.tasks.tagging.reader import SCHEMES
 from elmo_tasks.training.distributed import process_count
 from elmo_tasks.training.pass_loss import loss_sums
 
@@ -44,7 +45,8 @@ class ColumnTagger(Tagger):
       model, instead of the mean per word. This changes the relative size of `elmo.l2`.
     - `kwargs`: see `TaskModel`.
 
-    Raises `InputError` if `legal` is set without `crf` and `spans`.
+    Raises `InputError` if `legal` is set without `crf` and `spans` or for tags that are
+    not in BIOUL, and if the reader has `spans` and the model has not.
     """
 
     default_predictor = "elmo_tasks_tagger"
@@ -65,9 +67,15 @@ class ColumnTagger(Tagger):
         if legal and not (crf and spans):
             raise WrongValues([Wrong("legal", "false, or crf and spans", legal)])
         super().__init__(vocab, input_encoder, **kwargs)
+        if SCHEMES in vocab.get_namespaces() and not spans:
+            raise WrongValues([Wrong("spans", "true, as the reader's", spans)])
         self.tags = complete_labels(vocab)
         allowed: list[tuple[int, int]] | None = None
         if legal:
+            for tag in self.tags:
+                if tag[0] in "BI" and f"L{tag[1:]}" not in self.tags:
+                    expected = "false, or a reader with spans"
+                    raise WrongValues([Wrong("legal", expected, legal)])
             self.tags = complete_labels(vocab, span_tags(self.tags))
             allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags)))
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))

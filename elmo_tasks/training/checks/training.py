@@ -108,7 +108,6 @@ class CheckedTrainModel(VerifiedTrainModel):
         write_out_types(params.params)
         config = params.as_dict(quiet=True)
         require_sound(config)
-        logger.info(describe(config))
         folder = Path(extras["serialization_dir"])
         if has_checkpoint(folder):
             require_same_data(folder, config)
@@ -129,11 +128,6 @@ def patterns_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
     for pattern, _ in get(config, "model.regularizer.regexes") or ():
         found.append(("model.regularizer", pattern))
     return found
-
-
-def describe(config: Mapping[str, Any]) -> str:
-    """What a config trains on."""
-    return f"training on {config.get('train_data_path')}"
 
 
 def is_bundled(config: Mapping[str, Any]) -> bool:

@@ -50,7 +50,8 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
         for name, of_logger in handlers.items():
             logging.getLogger(name).setLevel(logging.INFO)
             for handler in of_logger:
-                handler.addFilter(_is_below_warning)
+                # AllenNLP's handlers have the warnings and errors.
+                handler.addFilter(lambda record: record.levelno < logging.WARNING)
                 logging.getLogger(name).addHandler(handler)
         try:
             yield
@@ -63,11 +64,6 @@ def logged(folder: Path, report: Callable[[str], None] | None = None) -> Iterato
 def _is_no_advice(record: logging.LogRecord) -> bool:
     """Not that `patience` is null: it is so on purpose, in most of the paper's configs."""
     return "patience was set to None" not in str(record.msg)
-
-
-def _is_below_warning(record: logging.LogRecord) -> bool:
-    """AllenNLP's handlers have the warnings and errors."""
-    return record.levelno < logging.WARNING
 
 
 class _LogFile(logging.FileHandler):

@@ -104,6 +104,7 @@ def test_sums_lose_no_digits() -> None:
 
 def test_errors(text: Path) -> None:
     (text.parent / "old").touch()
+    _, weights = write_bilm(text.parent)
     for arguments, message in (
         ((text, "old"), "the file exists"),
         (
@@ -116,6 +117,7 @@ def test_errors(text: Path) -> None:
             r"expected a table \(.csv, .tsv, .jsonl, .parquet\)",
         ),
         ((text, "in", "--min-count", 1), "would overwrite an input file"),
+        ((text, weights, "--force"), "would overwrite an input file"),
     ):
         with pytest.raises(InputError, match=message):
             static(*arguments)
