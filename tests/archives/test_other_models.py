@@ -5,6 +5,7 @@
 import contextlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,8 +86,10 @@ def test_predict_without_a_default_predictor(
     read = tmp_path / "in.jsonl"
     read.write_text("".join(json.dumps(line) + "\n" for line in WORDS))
     archive = run.folder / "model.tar.gz"
-    with pytest.raises(InputError, match="^expected --predictor N.* sentence_tagger, "):
+    with pytest.raises(InputError) as got:
         elmo_tasks("predict", archive, read, "--output-file", tmp_path / "out.jsonl")
+    assert re.match("expected --predictor NAME, .* sentence_tagger, ", str(got.value))
+    assert "\n" not in str(got.value)
     with pytest.raises(InputError, match=r"got 'sentence'.*elmo_tasks_ner.*sentence_t"):
         elmo_tasks("predict", archive, read, "--predictor", "sentence")
     assert not (tmp_path / "out.jsonl").exists()

@@ -47,6 +47,9 @@ def test_written_files_are_small(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x") as file:
         assert np.array_equal(file["a/b"], round_mantissa(values, 3))
         assert np.array_equal(file["c"], round_mantissa(values[:2], 3))
+        dataset = file["a/b"]
+        assert dataset.shuffle and dataset.compression == "gzip"
+        assert dataset.compression_opts == 9 and dataset.dtype == "<f4"
     assert (tmp_path / "x").stat().st_size < 0.5 * values.nbytes
 
 

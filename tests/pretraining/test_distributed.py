@@ -41,11 +41,8 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
         "nothing was learned"
     )
     for one, two in zip(curves[0], curves[1], strict=True):
-        assert (two["step"], two["tokens"], two["unknown"]) == (
-            one["step"],
-            one["tokens"],
-            one["unknown"],
-        )
+        for name in ("step", "tokens", "unknown"):
+            assert two[name] == one[name], name
         for name in (
             "training_loss",
             "perplexity",

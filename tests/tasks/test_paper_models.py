@@ -51,15 +51,18 @@ SNLI: Places = {
 }
 COREF: Places = {
     "input_encoder.input_dropout": (ELEMENTS, 0.5, DOCUMENTS),
-    "input_encoder.output_dropout": (ELEMENTS, 0.2, DOCUMENTS),
     "input_encoder.encoder": (RECURRENT, 0.2, DOCUMENTS),
-    "spans.dropout": (ELEMENTS, 0.2, DOCUMENTS),
-    "spans.score.rest.1": (ELEMENTS, 0.2, DOCUMENTS),
-    "spans.score.rest.4": (ELEMENTS, 0.2, DOCUMENTS),
-    "antecedents.dropout": (ELEMENTS, 0.2, DOCUMENTS),
-    "antecedents.score.rest.1": (ELEMENTS, 0.2, DOCUMENTS),
-    "antecedents.score.rest.4": (ELEMENTS, 0.2, DOCUMENTS),
 }
+for place in (
+    "input_encoder.output_dropout",
+    "spans.dropout",
+    "spans.score.rest.1",
+    "spans.score.rest.4",
+    "antecedents.dropout",
+    "antecedents.score.rest.1",
+    "antecedents.score.rest.4",
+):
+    COREF[place] = (ELEMENTS, 0.2, DOCUMENTS)
 SST: Places = {
     "input_encoder.input_dropout": (ELEMENTS, 0.25, 1),
     "input_encoder.encoder.feedforward_dropout": (ELEMENTS, 0.25, 1),
