@@ -110,15 +110,12 @@ class Training(NamedTuple):
     root: Path
     overrides: dict[str, Any]
 
-    def run(
-        self,
-        folder: Path,
-        *,
-        killed_at: Place | None = None,
-        flags: tuple[str, ...] = (),
-    ) -> int:
-        """Train in a new process, resume if the folder exists; return the exit code."""
-        process = self.start(folder, killed_at=killed_at, flags=flags)
+    def run(self, folder: Path, **given: Any) -> int:
+        """
+        Train in a new process, see `start`, and resume if the folder exists; return the
+        exit code.
+        """
+        process = self.start(folder, **given)
         process.join()
         return int(process.exitcode or 0)
 
