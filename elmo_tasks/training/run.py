@@ -103,7 +103,10 @@ def train(
         prepare(folder, params, recover=recover)
         if report is not None:
             report(f"training on {config.get('train_data_path')}")
-        with _logged_here(folder, config, report):
+        log: AbstractContextManager[None] = logged(folder, report)
+        if config.get("distributed"):  # whose processes log
+            log = nullcontext()
+        with log:
             try:
                 _launch(training, config, launch)
             except KeyboardInterrupt:
@@ -111,15 +114,6 @@ def train(
             metric = config["trainer"].get("validation_metric", "-loss")
             draw_curves(folder, metric)
             logger.info("model: %s", write_archive(folder, config))
-
-
-def _logged_here(
-    folder: Path, config: Mapping[str, Any], report: Callable[[str], None] | None
-) -> AbstractContextManager[None]:
-    """In `distributed` the processes that train log, and this one does not."""
-    if config.get("distributed"):
-        return nullcontext()
-    return logged(folder, report)
 
 
 def _launch(

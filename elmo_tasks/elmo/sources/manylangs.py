@@ -243,17 +243,12 @@ def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:
             for name, theirs in _LSTM_NAMES.items():
                 parameters[name] = tensors.pop(f"{direction}_layer_{depth}.{theirs}")
             for name in ("input_weight", "hidden_weight", "bias"):
-                parameters[name] = _with_our_gates(parameters[name])
+                gates = parameters[name].unflatten(0, (4, -1))  # [4, H, ...]
+                parameters[name] = gates[list(_GATES)].flatten(0, 1)
             layer.load_state_dict(parameters, assign=True)
             layer.forget_bias = torch.zeros(4 * layer.dim)  # theirs is part of the bias
     if tensors:
         raise KeyError(f"unused: {', '.join(tensors)}")
-
-
-def _with_our_gates(parameter: Tensor) -> Tensor:
-    """Weights [4H, width] or a bias [4H], with the blocks of the gates in our order."""
-    blocks = parameter.unflatten(0, (4, -1))  # [4, H, width] or [4, H]
-    return blocks[list(_GATES)].flatten(0, 1)
 
 
 def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:

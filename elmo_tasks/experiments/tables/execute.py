@@ -33,6 +33,7 @@ from elmo_tasks.system.run_names import (
     PERPLEXITIES,
 )
 from elmo_tasks.training.archives.loading import load_archive, score
+from elmo_tasks.training.config import get
 from elmo_tasks.training.data.subsampling import Part, rest_of
 from elmo_tasks.training.folder import (
     digests,
@@ -117,7 +118,7 @@ def _train(
     if plan["file"]:
         archive = load_archive(model / ARCHIVE, cuda_device=cuda_number(best_device()))
         scores = run_dir.numbers(score(archive, plan["file"]))
-    part = (plan["config"].get("data_loader") or {}).get("part")
+    part = get(plan, "config.data_loader.part")
     if part is not None:
         scores |= _score_rest(plan, model / ARCHIVE, rest_of(part))
     scores |= run_dir.read_json(model / PERPLEXITIES) or {}

@@ -81,7 +81,8 @@ class Run:
     @property
     def after(self) -> list[str]:
         """The hashes of the runs that it needs."""
-        return needed_runs(self.plan)
+        needed = [self.plan["bilm_of"], *(self.plan["ensemble"] or [])]
+        return [digest for digest in needed if digest]
 
     @property
     def label(self) -> str:
@@ -141,13 +142,7 @@ class Planner:
 
     def run(self, row: Row, seed: int) -> Run:
         """A run of a row without missing files."""
-        return Run(
-            row,
-            seed,
-            self._plan(row, seed),
-            self.home,
-            self._packages,
-        )
+        return Run(row, seed, self._plan(row, seed), self.home, self._packages)
 
     def is_missing(self, row: Row) -> bool:
         """Whether files are missing that this row or the rows that it needs need."""
@@ -237,7 +232,7 @@ def _seeded(config: dict[str, Any], seed: int) -> dict[str, Any]:
     trains on a share of the data.
     """
     keys = dict.fromkeys(SEEDS, seed)
-    if "share" in (config.get("data_loader") or {}):
+    if configs.get(config, "data_loader.share") is not None:
         keys["data_loader.share_seed"] = seed
     return with_overrides(config, keys)
 
@@ -289,14 +284,6 @@ def digest_of(plan: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
 
 
-def needed_runs(plan: dict[str, Any]) -> list[str]:
-    """The hashes of the runs that a plan needs."""
-    digests = []
-    if plan["bilm_of"]:
-        digests.append(plan["bilm_of"])
-    return digests + (plan["ensemble"] or [])
-
-
 def find_folder(home: Path, digest: str) -> Path | None:
     """
     The folder of the run with this hash; another table may have another name for its
@@ -319,8 +306,7 @@ def needed_folder(home: Path, digest: str) -> Path:
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
     """The object `model.elmo` of a config, if any."""
-    model = config.get("model")
-    elmo = model.get("elmo") if isinstance(model, dict) else None
+    elmo = configs.get(config, "model.elmo")
     return elmo if isinstance(elmo, dict) else None
 
 
@@ -332,10 +318,8 @@ def is_cacheable(config: dict[str, Any]) -> bool:
     elmo = elmo_of(config)
     if elmo is None or elmo.get("cache_dir") is not None:
         return False
-    return (
-        elmo.get("state", "reset") == "reset"
-        and elmo.get("layer_norm", False) != "batch"
-    )
+    is_reset = elmo.get("state", "reset") == "reset"
+    return is_reset and elmo.get("layer_norm") != "batch"
 
 
 def cache_folder(home: Path) -> Path:

@@ -39,7 +39,9 @@ from elmo_tasks.formats.text.text_files import open_text
 logger = logging.getLogger(__name__)
 
 NONE = "-"  # for missing lemmas, framesets and speakers
-PREDICATE_LABELS = ("V", "C-V")  # of the predicate itself among its arguments
+PREDICATE_LABELS = frozenset(
+    {"V", "C-V"}
+)  # of the predicate itself among its arguments
 
 SKELETON_HINT = (
     "the words are in column 4; a skeleton has [WORD] there, until skeleton2conll.sh of"
@@ -114,7 +116,8 @@ class OntonotesSentence:
             arguments = spans_from_brackets(self.columns[column])
         except BracketError as error:
             raise self._error(f"column {column + 1}: {error}", error.token) from None
-        if not _covers(arguments, predicate):
+        labels = [label for start, end, label in arguments if start <= predicate < end]
+        if not PREDICATE_LABELS.intersection(labels):
             problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
             raise self._error(problem, predicate)
         lemma = self.columns[6][predicate]
@@ -123,14 +126,6 @@ class OntonotesSentence:
 
     def _error(self, problem: str, token: int) -> InputError:
         return InputError(problem, file=self.file, line=self.line + token)
-
-
-def _covers(arguments: Sequence[Span], predicate: int) -> bool:
-    """Whether one of the arguments is the predicate itself, the word of this index."""
-    for start, end, label in arguments:
-        if start <= predicate < end and label in PREDICATE_LABELS:
-            return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,14 @@ def unpacked(file: str | Path) -> Iterator[Path]:
 
 def _gather(archive: Path, folder: Path) -> None:
     """
-    Unpacks an archive, or makes links to the files of a run's folder. Raises
-    `InputError` if a part is missing.
+    Unpacks an archive, or makes links to what it would have of a run's folder. A hidden
+    file, such as a lock, is of a process that uses the folder. Raises `InputError` if a
+    part is missing.
     """
     if archive.is_dir():
-        for path in _archived(archive):
+        for path in chain(*map(archive.glob, ARCHIVED)):
+            if path.name.startswith("."):
+                continue
             require_regular(path)
             target = folder / path.relative_to(archive)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -89,17 +93,6 @@ def _require_whole(folder: Path, archive: Path) -> None:
     if lacking:
         problem = f"the archive lacks {', '.join(lacking)}"
         raise InputError(problem, file=archive, hint=HINT)
-
-
-def _archived(run: Path) -> Iterator[Path]:
-    """
-    What an archive of a run's folder has. A hidden file, such as a lock, is of a
-    process that uses the folder.
-    """
-    for pattern in ARCHIVED:
-        for path in run.glob(pattern):
-            if not path.name.startswith("."):
-                yield path
 
 
 def archived_config(content: bytes, file: str | Path) -> str:
