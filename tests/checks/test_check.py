@@ -108,6 +108,13 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"trainer.num_epochs": True}, 1, "1 problem", "a valid integer, got True"),
         ({"trainer.patience": True}, 1, "1 problem", "a valid integer, got True"),
         ({"evaluate_on_test": True}, 1, "1 problem", "which is not in the config"),
+        ({"batch_weight_key": "los"}, 1, "1 problem", "loss_count, tags, got 'los'"),
+        (
+            {"vocabulary": {"max_vocab_size": {"token": 9}}},
+            1,
+            "1 problem",
+            "max_vocab_size: expected some of labels, span_schemes, token_characters, tokens, got 'token'",
+        ),
         (
             {"trainer.num_epoch": 3, "trainner": {}},
             1,
@@ -247,7 +254,7 @@ SOUND: list[dict[str, Any]] = [
     {"data_loader": {"batch_size": 2, "type": "elmo_tasks_share", "part": [0, 0.01]}},
     {"validation_data_loader": None},
     {"validation_data_path": None},
-    {"vocabulary": {"min_count": {"tokens": 100}}},
+    {"vocabulary": {"min_count": {"tokens": 100}, "max_vocab_size": {"labels": 9}}},
     {"vocabulary": {"max_vocab_size": 5, "tokens_to_add": {"tokens": ["x"]}}},
     {"vocabulary": "from_instances", "dataset_reader.max_instances": 1},
     {"datasets_for_vocab_creation": ["train"]},
@@ -255,7 +262,7 @@ SOUND: list[dict[str, Any]] = [
     {"model.elmo.model": "bundled"},
     {"trainer": {}},
     {"trainer.validation_metric": "+f1-X"},
-    {"evaluation": "simple"},
+    {"evaluation": "simple", "batch_weight_key": "loss"},
     {"seed": 3},
     {"distributed": {"cuda_devices": [-1, -1]}},
 ]

@@ -196,6 +196,12 @@ class _Trial:
                 self._part(key, cls)
         instances = self._read()
         vocabulary = self._part("vocabulary", Vocabulary, instances=instances)
+        known = vocabulary.get_namespaces()
+        for namespace, _ in items(get(self._config, "vocabulary.max_vocab_size")):
+            if namespace not in known:
+                wanted = f"expected some of {', '.join(sorted(known))}"
+                problem = f"vocabulary.max_vocab_size: {wanted}, got {shown(namespace)}"
+                raise InputError(problem)
         model = self._part("model", Model, vocab=vocabulary, offline=True)
         with constructing("vocabulary"):
             for loader in self._loaders.values():
@@ -226,8 +232,13 @@ class _Trial:
             return {}
         with constructing("model", "in an evaluation"), torch.no_grad():
             model.eval()
-            loss = trainer.batch_outputs(batch, for_training=False).get("loss", 0.0)
-            metrics = {"loss": float(loss), **model.get_metrics(reset=True)}
+            outputs = trainer.batch_outputs(batch, for_training=False)
+            loss = float(outputs.get("loss", 0.0))
+            metrics = {"loss": loss, **model.get_metrics(reset=True)}
+        weight = self._config.get("batch_weight_key")
+        if weight and weight not in outputs:
+            wanted = f"expected some of {', '.join(outputs)}"
+            raise InputError(f"batch_weight_key: {wanted}, got {shown(weight)}")
         with constructing("trainer.validation_metric"):
             tracker = trainer._metric_tracker
             for sign, name in tracker.tracked_metrics:

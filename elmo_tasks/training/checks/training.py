@@ -82,8 +82,8 @@ class CheckedTrainModel(VerifiedTrainModel):
     - `test_data_path`: file, folder or pattern of the test data.
     - `evaluate_on_test`: if true, score the test data after training. Not with
       `distributed`.
-    - `batch_weight_key`: metric that weights the loss of a batch in that score; empty:
-      all batches count the same.
+    - `batch_weight_key`: output of the model that weights the loss of a batch in that
+      score; empty: all batches count the same.
     - `distributed`: trains with several processes; see the section below.
     - `evaluation`: how `elmo-tasks evaluate` writes predictions.
     - `include_in_archive`: further files of the run's folder that go into the archive.
