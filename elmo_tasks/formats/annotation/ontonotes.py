@@ -39,9 +39,9 @@ from elmo_tasks.formats.text.text_files import open_text
 logger = logging.getLogger(__name__)
 
 NONE = "-"  # for missing lemmas, framesets and speakers
-PREDICATE_LABELS = frozenset(
-    {"V", "C-V"}
-)  # of the predicate itself among its arguments
+
+PREDICATE_LABELS = frozenset({"V", "C-V"})
+"""Of the predicate itself among its arguments."""
 
 SKELETON_HINT = (
     "the words are in column 4; a skeleton has [WORD] there, until skeleton2conll.sh of"
