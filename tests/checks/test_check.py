@@ -113,7 +113,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
             {"vocabulary": {"max_vocab_size": {"token": 9}}},
             1,
             "1 problem",
-            "max_vocab_size: expected some of labels, span_schemes, token_characters, tokens, got 'token'",
+            "max_vocab_size: expected one of labels, span_schemes, token_characters, tokens, got 'token'",
         ),
         (
             {"trainer.num_epoch": 3, "trainner": {}},

@@ -199,7 +199,7 @@ class _Trial:
         known = vocabulary.get_namespaces()
         for namespace, _ in items(get(self._config, "vocabulary.max_vocab_size")):
             if namespace not in known:
-                wanted = f"expected some of {', '.join(sorted(known))}"
+                wanted = f"expected one of {', '.join(sorted(known))}"
                 problem = f"vocabulary.max_vocab_size: {wanted}, got {shown(namespace)}"
                 raise InputError(problem)
         model = self._part("model", Model, vocab=vocabulary, offline=True)
@@ -237,7 +237,7 @@ class _Trial:
             metrics = {"loss": loss, **model.get_metrics(reset=True)}
         weight = self._config.get("batch_weight_key")
         if weight and weight not in outputs:
-            wanted = f"expected some of {', '.join(outputs)}"
+            wanted = f"expected one of {', '.join(outputs)}"
             raise InputError(f"batch_weight_key: {wanted}, got {shown(weight)}")
         with constructing("trainer.validation_metric"):
             tracker = trainer._metric_tracker
