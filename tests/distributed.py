@@ -28,7 +28,13 @@ def in_processes(count: int, action: Callable[[], Any], **variables: str) -> lis
         def act(rank: int) -> None:
             os.environ.update(variables)
             meeting = f"file://{name}/meeting"
-            _join(meeting, rank, count)
+            torch.distributed.init_process_group(
+                "gloo",
+                init_method=meeting,
+                rank=rank,
+                world_size=count,
+                timeout=timedelta(seconds=SECONDS),
+            )
             aside = files[rank].with_suffix(".tmp")
             aside.write_bytes(pickle.dumps(_result(action)))
             aside.rename(files[rank])
@@ -38,16 +44,6 @@ def in_processes(count: int, action: Callable[[], Any], **variables: str) -> lis
         statuses = [status_of(child) for child in children]
         assert statuses == [0] * count
         return [pickle.loads(file.read_bytes()) for file in files]
-
-
-def _join(meeting: str, rank: int, count: int) -> None:
-    torch.distributed.init_process_group(
-        "gloo",
-        init_method=meeting,
-        rank=rank,
-        world_size=count,
-        timeout=timedelta(seconds=SECONDS),
-    )
 
 
 def _result(action: Callable[[], Any]) -> Any:

@@ -166,17 +166,12 @@ def add_ray(parser: argparse._ActionsContainer, text: str) -> None:
 
 def add_loading(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that say how an archive is loaded."""
-    add_allow_downloads(parser)
-    add_packages(parser)
-
-
-def add_allow_downloads(parser: argparse.ArgumentParser) -> None:
-    """Adds `--allow-downloads`."""
     parser.add_argument(
         "--allow-downloads",
         action="store_true",
         help="download what the archive's config names: files, models, spaCy's packages",
     )
+    add_packages(parser)
 
 
 def model_files(args: argparse.Namespace) -> list[str | Path]:

@@ -102,7 +102,9 @@ def cpu_type() -> str:
     """
     model = platform.processor() or platform.machine()
     with suppress(OSError):
-        model = _model_name(Path("/proc/cpuinfo").read_text()) or model
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.split(":")[1].strip() or model
     return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
 
 
@@ -124,10 +126,3 @@ def cpu_products() -> str:
         f"{', '.join(units) or 'unknown'}; precision bfloat16 computes {bfloat16},"
         f" int8 {int8}"
     )
-
-
-def _model_name(cpuinfo: str) -> str | None:
-    for line in cpuinfo.splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return None

@@ -85,7 +85,10 @@ def train(
     require_plain_name(folder)
     if not recover:
         require_sound(config)
-    training = Training(_of_training(config), folder, packages)
+    verify_include_in_archive(config.get("include_in_archive"))
+    plain = dict(config)
+    plain.pop("evaluation", None)  # a key of `evaluate`
+    training = Training(plain, folder, packages)
     launch = launch_of_torchrun(config)
     if launch is not None and launch.rank > 0:
         wait_for_vocabulary(folder)
@@ -133,14 +136,6 @@ def _launch(
         mp.spawn(run_as, (training, launch), nprocs=len(devices))
     else:
         run(training, Launch())
-
-
-def _of_training(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config for AllenNLP's training, without the key of `evaluate`."""
-    verify_include_in_archive(config.get("include_in_archive"))
-    plain = dict(config)
-    plain.pop("evaluation", None)
-    return plain
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:

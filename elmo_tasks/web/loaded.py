@@ -69,11 +69,13 @@ class LoadedModel:
         """
         model = self.predictor._model
         if self.task is None:
+            namespace = getattr(model, "_label_namespace", "labels")
+            known = model.vocab.get_index_to_token_vocabulary(namespace)
             return {
                 "task": self.name,
                 "mix": None,
                 "scores": {},
-                "labels": _labels_of(model),
+                "labels": [known[number] for number in sorted(known)],
                 "page": self.page,
             }
         mixes: list[tuple[str, Any]] = []
@@ -136,10 +138,3 @@ def _scores_of(archive: Path, metric: str) -> dict[str, str]:
             shown = metric_of(metric)
             scores[data] = shown.text(shown.shown(found[metric]))
     return scores
-
-
-def _labels_of(model: Any) -> list[str]:
-    """The labels of another model by number, empty if it has none."""
-    namespace = getattr(model, "_label_namespace", "labels")
-    known = model.vocab.get_index_to_token_vocabulary(namespace)
-    return [known[number] for number in sorted(known)]

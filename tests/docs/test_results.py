@@ -32,12 +32,6 @@ def path_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def files_of_runs() -> list[str]:
-    """The files of raw rows that have a row for each run of a table."""
-    others = {"peers", "blocks"}  # times of training; scores without a block
-    return sorted({path.stem for path in FOLDER.glob("*.jsonl")} - others)
-
-
 def test_every_raw_row_is_reported() -> None:
     text = generate_tables.SOURCE.read_text("utf-8")
     text += generate_tables.SENTENCES.read_text("utf-8")
@@ -45,7 +39,8 @@ def test_every_raw_row_is_reported() -> None:
     reported: set[int] = set()
     for match in generate_tables.RUN.finditer(text):
         reported.update(map(id, runs(match[0]).records))
-    for file in files_of_runs():
+    others = {"peers", "blocks"}  # times of training; scores without a block
+    for file in sorted({path.stem for path in FOLDER.glob("*.jsonl")} - others):
         for record in raw_rows(file):
             assert id(record) in reported, (file, record["row"])
 

@@ -95,8 +95,7 @@ def _embedded(file: Path) -> list[list[str]]:
 
 
 def _table(separator: str, *rows: str) -> str:
-    lines = [row.replace("|", separator) + "\n" for row in rows]
-    return "".join(lines)
+    return "".join([row.replace("|", separator) + "\n" for row in rows])
 
 
 def _conll(separator: str, name: str) -> str:

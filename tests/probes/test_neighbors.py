@@ -77,10 +77,7 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
 def test_the_layer() -> None:
     """One that the encoder does not have is an error."""
 
-    def place_and_length(words: list[str], t: int) -> list[list[float]]:
-        return [[float(t)], [float(len(words))]]
-
-    encoder = known(place_and_length)
+    encoder = known(lambda words, t: [[float(t)], [float(len(words))]])
     text = [["a"] * 2, ["a"] * 3]
     for layer, values in ((0, [0, 1, 0, 1, 2]), (None, [2, 2, 3, 3, 3])):
         assert index_corpus(text, encoder, layer).vectors[:, 0].tolist() == values

@@ -217,15 +217,12 @@ def scored(built: Model, batches: list[list[Instance]]) -> tuple[Any, dict[str, 
     for output in outputs:  # of a single instance
         for name in ("loss", "loss_total", "loss_count"):
             output.pop(name, None)
-    return sanitize(outputs), {**metrics_of(built), "loss": losses.mean}
-
-
-def metrics_of(built: Model) -> dict[str, float]:
+    metrics = {}
     try:
-        return built.get_metrics(reset=True)
+        metrics = built.get_metrics(reset=True)
     except InputError as error:
         assert "nothing to score" in str(error)
-        return {}
+    return sanitize(outputs), {**metrics, "loss": losses.mean}
 
 
 @cache

@@ -38,7 +38,10 @@ class RayWorkers:
             num_cpus=cores,
             num_gpus=min(1, ray.cluster_resources().get("GPU", 0)),
         )(execute_on_node)
-        self._variables = _own_variables() | process.thread_variables(cores)
+        self._variables = process.thread_variables(cores)
+        for name, value in os.environ.items():  # the data root, where the code is
+            if name.startswith(("ELMO_TASKS_", "PYTHONPATH")):
+                self._variables[name] = value
         self._calls: list[Any] = []
 
     def execute(self, folder: Path) -> int:
@@ -51,18 +54,6 @@ class RayWorkers:
     def close(self) -> None:
         for call in self._calls:
             self._ray.cancel(call, force=True)
-
-
-def _own_variables() -> dict[str, str]:
-    """
-    What a run on another machine gets of this environment: the data root and the
-    location of the code.
-    """
-    found = {}
-    for name, value in os.environ.items():
-        if name.startswith(("ELMO_TASKS_", "PYTHONPATH")):
-            found[name] = value
-    return found
 
 
 def execute_on_node(

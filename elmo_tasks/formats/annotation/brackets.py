@@ -101,13 +101,8 @@ def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     for label, stack in stacks.items():
         if stack:
             raise _not_closed(label, stack[-1][1], "document")
-    spans.sort(key=_by_start_and_bracket)
+    spans.sort(key=lambda numbered: (numbered[1].start, -numbered[1].end, numbered[0]))
     return tuple([span for _, span in spans])
-
-
-def _by_start_and_bracket(numbered: tuple[int, Span]) -> tuple[int, int, int]:
-    number, span = numbered
-    return span.start, -span.end, number
 
 
 def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:

@@ -92,7 +92,11 @@ def local_path(path_or_url: str | Path, *, offline: bool = False) -> Path:
     sha256 = _digest_of(url, fragment) if sign else None
     if not url.startswith(HUB):
         return _downloaded(url, sha256, offline=offline)
-    path = _hub_file(url, offline=offline)
+    parts = _HUB_FILE.fullmatch(url)
+    if parts is None:
+        raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
+    address, name = parts.groups()
+    path = hub_model(address, [name], offline=offline) / name
     if sha256 is not None and file_sha256(path) != sha256:
         problem = f"expected sha256={sha256}, got {file_sha256(path)}"
         raise InputError(problem, file=path)
@@ -181,14 +185,6 @@ def files_in(folder: Path, patterns: Sequence[str]) -> dict[str, Path]:
         if path.is_file() and fits_any(path.name, patterns):
             found[path.name] = path
     return found
-
-
-def _hub_file(url: str, *, offline: bool) -> Path:
-    parts = _HUB_FILE.fullmatch(url)
-    if parts is None:
-        raise InputError(f"cannot fetch {url}: expected hf://owner/name/file")
-    address, name = parts.groups()
-    return hub_model(address, [name], offline=offline) / name
 
 
 def _is_zip(path: Path) -> bool:

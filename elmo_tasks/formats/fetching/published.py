@@ -60,12 +60,9 @@ class PublishedModel:
         return None
 
 
-def _models() -> dict[str, PublishedModel]:
-    text = Path(__file__).with_suffix(".json").read_text("utf-8")
-    return {name: PublishedModel(**known) for name, known in json.loads(text).items()}
+_KNOWN = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-
-MODELS = _models()
+MODELS = {name: PublishedModel(**known) for name, known in _KNOWN.items()}
 """By name."""
 
 BUNDLED_MODEL = MODELS.pop(BUNDLED)

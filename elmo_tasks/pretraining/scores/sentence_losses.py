@@ -65,7 +65,8 @@ def sentence_losses(
 def _from_zeros(
     model: BiLanguageModel, vocabulary: WordVocabulary, sentences: Iterable[list[str]]
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    for block in blocks(_named(sentences), _SIZES):
+    named = (Sentence("", words, "") for words in sentences)
+    for block in blocks(named, _SIZES):
         words = [sentence.tokens for sentence in block]
         losses = [np.zeros((2, 0)) for _ in block]
         indices = [index for index, one in enumerate(words) if one]
@@ -78,11 +79,6 @@ def _from_zeros(
             for index, array in zip(own, found, strict=True):
                 losses[index] = array
         yield from zip(words, losses, strict=True)
-
-
-def _named(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
-    for words in sentences:
-        yield Sentence("", words, "")
 
 
 def _losses_of(

@@ -12,7 +12,7 @@ from allennlp.evaluation import Evaluator
 
 from elmo_tasks.formats.annotation.brackets import brackets_from_spans
 from elmo_tasks.formats.annotation.spans import spans_from_tags
-from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
+from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator, by_line
 
 _NONE = "-"
 _UNKNOWN = "?"
@@ -30,13 +30,8 @@ class SrlEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         ordered = sorted(answers, key=_predicate)
-        sentences = groupby(ordered, key=_sentence)
+        sentences = groupby(ordered, key=by_line)
         return "".join([_rows(list(propositions)) for _, propositions in sentences])
-
-
-def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:
-    known, _ = answer
-    return known["file"], known["line"]
 
 
 def _predicate(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int, int]:
