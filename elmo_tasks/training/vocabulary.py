@@ -7,16 +7,18 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import namespace_match
-from allennlp.data import Vocabulary
+from allennlp.data import DataLoader, Vocabulary
+from allennlp.data.fields import LabelField, SequenceLabelField
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 from overrides import overrides
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.system.run_names import CONFIG
+from elmo_tasks.training.distributed import all_gather_objects
 from elmo_tasks.training.folder import has_checkpoint
 
 
@@ -106,3 +108,15 @@ def require_no_new_labels(vocab: Vocabulary, counts: Mapping[str, int]) -> None:
             problem = f"the data have {namespace} that the trained model does not have"
             hint = "it cannot predict them: remove them, or train a new model"
             raise InputError(f"{problem}: {', '.join(new[:10])}", hint=hint)
+
+
+def labels_of(loader: DataLoader | None) -> set[Any]:
+    """The labels of a loader's instances, those of all processes; of none without one."""
+    found: set[Any] = set()
+    for instance in loader.iter_instances() if loader is not None else ():
+        for field in instance.fields.values():
+            if isinstance(field, LabelField):
+                found.add(field.label)
+            elif isinstance(field, SequenceLabelField):
+                found.update(field.labels)
+    return set().union(*all_gather_objects(found))

@@ -20,7 +20,7 @@ from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.archives.test_other_models import tagger
 from tests.test_configs import FOLDER
-from tests.tiny import heard
+from tests.tiny import SAMPLES, heard
 
 
 def run(file: Path, out: Path, **overrides: Any) -> None:
@@ -100,16 +100,23 @@ def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> 
         )
 
 
-def test_patterns_that_match_no_parameter_are_named(
+def test_patterns_that_match_nothing_and_labels_that_cannot_be_learned_are_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """AllenNLP names those of `initializer` and `parameter_groups`."""
+    """AllenNLP names patterns of `initializer` and `parameter_groups`."""
     config = tagger(tmp_path)
     config["model"]["regularizer"] = {"regexes": [["crf", "l2"], ["weight", "l2"]]}
     config["trainer"]["no_grad"] = ["elmoo", "bias"]
+    config["data_loader"]["max_instances_in_memory"] = 2
+    for part in ("validation", "test"):
+        text = SAMPLES["ner"].read_text("utf-8").replace("-PER", f"-{part}")
+        config[f"{part}_data_path"] = str(tmp_path / part)
+        (tmp_path / part).write_text(text, "utf-8")
     with heard(caplog, "elmo_tasks.training.checks.training"):
         train(Params(config), tmp_path / "run")
-    assert [one for one in caplog.messages if "matches" in one] == [
+    assert caplog.messages == [
         "trainer.no_grad: elmoo matches no parameter",
         "model.regularizer: crf matches no parameter",
+        "the model cannot learn labels that the training data do not have:"
+        " B-test, B-validation, I-test, I-validation",
     ]

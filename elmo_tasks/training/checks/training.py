@@ -10,6 +10,7 @@ from typing import Any
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
+from allennlp.training import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_tasks.elmo.layers import opened_models
@@ -25,6 +26,7 @@ from elmo_tasks.training.folder import (
     require_same_data,
     use_vocabulary,
 )
+from elmo_tasks.training.vocabulary import labels_of
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,8 @@ VERIFIED = "elmo_tasks_verified"
 class VerifiedTrainModel(TrainModel):
     """
     AllenNLP's training, which records the frozen models in the folder of the run, with
-    any trainer, and warns of patterns of parameters that match none.
+    any trainer, and warns of patterns of parameters that match none, and of labels that
+    the training data lack.
     """
 
     @classmethod
@@ -49,6 +52,8 @@ class VerifiedTrainModel(TrainModel):
         for key, pattern in patterns:
             if not any(re.search(pattern, name) for name in names):
                 logger.warning("%s: %s matches no parameter", key, pattern)
+        if isinstance(training.trainer, GradientDescentTrainer):
+            warn_of_other_labels(training, training.trainer)
         if process_rank() == 0 and training.serialization_dir:
             folder = Path(training.serialization_dir)
             if not has_checkpoint(folder):
@@ -117,6 +122,17 @@ class CheckedTrainModel(VerifiedTrainModel):
         if has_seed:
             prepare_environment(params)
         return super().from_params(params, *arguments, **extras)
+
+
+def warn_of_other_labels(training: TrainModel, trainer: GradientDescentTrainer) -> None:
+    """Warns of labels in the validation and test data that the training data lack."""
+    labels = labels_of(trainer._validation_data_loader)
+    labels |= labels_of(training.evaluation_data_loader)
+    labels -= labels_of(trainer.data_loader)
+    names = sorted([one for one in labels if one and isinstance(one, str)])
+    if names:
+        problem = "the model cannot learn labels that the training data do not have"
+        logger.warning("%s: %s", problem, ", ".join(names))
 
 
 def patterns_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
