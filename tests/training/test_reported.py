@@ -38,17 +38,18 @@ def test_best_epoch_has_the_scores_and_the_mix_of_the_archive(
     task: str, configs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tiny_config(configs / f"{task}.jsonnet", tmp_path)
-    run, data = tmp_path / "run", config["validation_data_path"]
+    run = tmp_path / "run"
     lines: list[str] = []
     train(Params(config), run, report=lines.append)
     assert lines[0].startswith("training on ") and lines[1].startswith("epoch 1 of 3")
     printed = capsys.readouterr().out  # where AllenNLP's warnings are
     assert not any(line in printed for line in lines)
-    assert "WARNING" not in printed
+    # Few trees are read for SST: those of the training lack a label.
+    assert printed.count("WARNING") == (task == "sst")
     reported = json.loads((run / "metrics.json").read_text())
     assert (run / "curves.png").is_file()
     archive = load_archive(run / "model.tar.gz")
-    scored = score(archive, data)
+    scored = score(archive, config["validation_data_path"])
     best = {
         name.removeprefix(BEST): value
         for name, value in reported.items()
