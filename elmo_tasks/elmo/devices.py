@@ -105,6 +105,7 @@ def cpu_type() -> str:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 model = line.split(":")[1].strip() or model
+                break
     return f"{model}, {torch.backends.cpu.get_cpu_capability()}"
 
 

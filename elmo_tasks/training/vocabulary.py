@@ -111,9 +111,11 @@ def require_no_new_labels(vocab: Vocabulary, counts: Mapping[str, int]) -> None:
 
 
 def labels_of(loader: DataLoader | None) -> set[Any]:
-    """The labels of a loader's instances, those of all processes; of none without one."""
+    """The labels of a loader's instances, those of all processes; none without one."""
+    if loader is None:
+        return set()
     found: set[Any] = set()
-    for instance in loader.iter_instances() if loader is not None else ():
+    for instance in loader.iter_instances():
         for field in instance.fields.values():
             if isinstance(field, LabelField):
                 found.add(field.label)

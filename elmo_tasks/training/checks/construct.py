@@ -199,9 +199,11 @@ class _Trial:
         known = vocabulary.get_namespaces()
         for namespace, _ in items(get(self._config, "vocabulary.max_vocab_size")):
             if namespace not in known:
-                wanted = f"expected one of {', '.join(sorted(known))}"
-                problem = f"vocabulary.max_vocab_size: {wanted}, got {shown(namespace)}"
-                raise InputError(problem)
+                names = ", ".join(sorted(known))
+                raise InputError(
+                    f"vocabulary.max_vocab_size: expected one of {names},"
+                    f" got {shown(namespace)}"
+                )
         model = self._part("model", Model, vocab=vocabulary, offline=True)
         with constructing("vocabulary"):
             for loader in self._loaders.values():
@@ -237,8 +239,10 @@ class _Trial:
             metrics = {"loss": loss, **model.get_metrics(reset=True)}
         weight = self._config.get("batch_weight_key")
         if weight and weight not in outputs:
-            wanted = f"expected one of {', '.join(outputs)}"
-            raise InputError(f"batch_weight_key: {wanted}, got {shown(weight)}")
+            names = ", ".join(outputs)
+            raise InputError(
+                f"batch_weight_key: expected one of {names}, got {shown(weight)}"
+            )
         with constructing("trainer.validation_metric"):
             tracker = trainer._metric_tracker
             for sign, name in tracker.tracked_metrics:

@@ -128,11 +128,13 @@ def warn_of_other_labels(training: TrainModel, trainer: GradientDescentTrainer) 
     """Warns of labels in the validation and test data that the training data lack."""
     labels = labels_of(trainer._validation_data_loader)
     labels |= labels_of(training.evaluation_data_loader)
+    if not labels:  # the training data, perhaps large, need not be read
+        return
     labels -= labels_of(trainer.data_loader)
-    names = sorted([one for one in labels if one and isinstance(one, str)])
+    names = [one for one in labels if one and isinstance(one, str)]
     if names:
         problem = "the model cannot learn labels that the training data do not have"
-        logger.warning("%s: %s", problem, ", ".join(names))
+        logger.warning("%s: %s", problem, ", ".join(sorted(names)))
 
 
 def patterns_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
