@@ -162,10 +162,10 @@ def test_a_file_that_is_broken_is_named(
 def test_two_processes_answer_until_sigterm() -> None:
     with serving(SST, "--workers", 2, "--allow-host", "*", "--timeout", 600) as running:
         own = running.process.pid
-        children = [pid for pid, (parent, *_) in processes().items() if parent == own]
         replies = []
         for _ in range(20):
             replies.append(running.send("/api/predict/sst", LONG, Host="elmo"))
+        children = [pid for pid, (parent, *_) in processes().items() if parent == own]
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
         assert {reply.status for reply in replies} == {200}
