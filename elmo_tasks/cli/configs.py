@@ -6,7 +6,6 @@ import argparse
 import json
 import re
 import shutil
-from pathlib import Path
 
 from elmo_tasks.cli.arguments import path
 from elmo_tasks.errors import InputError
@@ -37,7 +36,10 @@ def configs(args: argparse.Namespace) -> None:
         for kind, folder in (("configs", "paper"), ("tables", "tables")):
             print(kind)
             for file in sorted((root / folder).glob("*.jsonnet")):
-                print(f"  {file.stem}: {_title(file)}")
+                lines = file.read_text("utf-8").splitlines()[:3]
+                comment = " ".join([line.removeprefix("// ") for line in lines])
+                sentence, *_ = re.split(r"(?<!al)(?<!Eq)\. ", comment)
+                print(f"  {file.stem}: {sentence}")
         print(f"bundled data: {fixtures_root()}")
         return
     text = f"// The folder of the bundled corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
@@ -50,10 +52,3 @@ def configs(args: argparse.Namespace) -> None:
     print(
         f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR"
     )
-
-
-def _title(file: Path) -> str:
-    """The first sentence of the comment that a file begins with."""
-    lines = file.read_text("utf-8").splitlines()[:3]
-    comment = " ".join([line.removeprefix("// ") for line in lines])
-    return re.split(r"(?<!al)(?<!Eq)\. ", comment)[0]

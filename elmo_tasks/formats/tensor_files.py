@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.unpacking import ZIP, check_ratio, require_regular
+from elmo_tasks.formats.unpacking import check_ratio, is_zip, require_regular
 
 
 def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
@@ -26,7 +26,7 @@ def load_tensors(file: str | Path, *, mapped: bool = False) -> Any:
     require_regular(path)
     packed = path.stat().st_size
     try:
-        is_present = is_zip(path)
+        is_present = is_zip(path)  # torch's present format
         if is_present:
             with zipfile.ZipFile(path) as records:
                 size = sum([record.file_size for record in records.infolist()])
@@ -73,9 +73,3 @@ def require_whole(file: Path) -> None:
         damaged = records.testzip()
     if damaged is not None:
         raise ValueError(f"{damaged} in it is damaged")
-
-
-def is_zip(file: str | Path) -> bool:
-    """Whether torch takes it for a file of its present format."""
-    with Path(file).open("rb") as opened:
-        return opened.read(len(ZIP)) == ZIP

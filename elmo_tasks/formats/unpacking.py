@@ -23,9 +23,6 @@ SMALL = 2**21  # bytes that any compressed text may unpack to, however short it 
 
 TAR_HINT = "`tar tzf` lists its members; copy or write it again"
 
-ZIP = b"PK\x03\x04"
-"""The first bytes of a ZIP."""
-
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 """The first bytes of compressed files."""
 
@@ -35,6 +32,12 @@ _PART = 2**20
 
 _STANDARD = re.compile(r"/dev/(stdin|fd/)|/proc/self/fd/")
 """Pipes that are read; others may have to be read twice."""
+
+
+def is_zip(file: str | Path) -> bool:
+    """Whether a file begins as a ZIP does."""
+    with Path(file).open("rb") as opened:
+        return opened.read(4) == b"PK\x03\x04"
 
 
 def compression(opened: io.BufferedReader) -> str | None:

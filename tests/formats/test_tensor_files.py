@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.tensor_files import is_zip, load_tensors
+from elmo_tasks.formats.tensor_files import load_tensors
+from elmo_tasks.formats.unpacking import is_zip
 from tests.system import require_path
 
 VALUES: dict[str, Any] = {

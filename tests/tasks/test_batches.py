@@ -301,11 +301,11 @@ def scored_file(task: str, folder: Path) -> Path:
     return file
 
 
-def partly_known(task: str, folder: Path) -> Model:
-    """
-    A tiny model whose vocabulary has the words of the first instance of the sample, and
-    which looks up others.
-    """
+@for_all_tasks
+def test_scores_do_not_depend_on_the_batch_size(
+    task: str, files: Path, tmp_path: Path
+) -> None:
+    """The model knows the words of the first instance, and looks up others."""
     config = tiny_model(task)
     vocab = Vocabulary.from_instances(corpus(task)[:1])
     for instance in corpus(task):
@@ -314,16 +314,9 @@ def partly_known(task: str, folder: Path) -> Model:
                 labels = Vocabulary.from_instances([Instance({name: field})])
                 vocab.extend_from_vocab(labels)
     words = config["text_field_embedder"]["token_embedders"]["tokens"]
-    words["lookup_file"] = str(folder / VECTORS)
+    words["lookup_file"] = str(files / VECTORS)
     torch.manual_seed(5)
-    return Model.from_params(Params(config), vocab=vocab).eval()
-
-
-@for_all_tasks
-def test_scores_do_not_depend_on_the_batch_size(
-    task: str, files: Path, tmp_path: Path
-) -> None:
-    built = partly_known(task, files)
+    built = Model.from_params(Params(config), vocab=vocab).eval()
     loader = {"data_loader": {"batch_size": 5, "drop_last": True}}
     reads = reader(task, files / VECTORS)
     archive = Archive(built, Params(loader), reads, reads, None)

@@ -28,7 +28,7 @@ from elmo_tasks.formats.fetching.download import (
     unpacked_folder,
 )
 from elmo_tasks.formats.fetching.published import published, published_at
-from elmo_tasks.formats.unpacking import ZIP, unzip
+from elmo_tasks.formats.unpacking import is_zip, unzip
 from elmo_tasks.system.files import file_sha256
 
 HUB = "hf://"
@@ -65,9 +65,9 @@ def model_path(given: str, *, offline: bool = False) -> Path:
     if model is not None:
         given = model.files[-1]
     path = local_path(given, offline=offline)
-    if not os.path.isfile(path) or not _is_zip(path):
-        return path
-    return _unpacked(path)
+    if os.path.isfile(path) and (path.suffix.lower() == ".zip" or is_zip(path)):
+        return _unpacked(path)
+    return path
 
 
 def local_path(path_or_url: str | Path, *, offline: bool = False) -> Path:
@@ -185,11 +185,6 @@ def files_in(folder: Path, patterns: Sequence[str]) -> dict[str, Path]:
         if path.is_file() and fits_any(path.name, patterns):
             found[path.name] = path
     return found
-
-
-def _is_zip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return path.suffix.lower() == ".zip" or file.read(len(ZIP)) == ZIP
 
 
 def _unpacked(file: Path) -> Path:

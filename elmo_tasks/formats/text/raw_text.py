@@ -6,7 +6,7 @@ rules without a model. Needs no AllenNLP.
 import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -111,19 +111,13 @@ def _spacy_words(nlp: "Language", text: str) -> list[str]:
 
 def _checked_words(function: Callable[[str], Any], text: str) -> list[str]:
     words = function(text)
-    if not isinstance(words, list | tuple) or not _are_strings(words):
+    is_list = isinstance(words, list | tuple)
+    if not is_list or not all(isinstance(word, str) for word in words):
         raise InputError(
             f"tokenizer: expected a function that returns a list of strings, got {shown(words)} for {shown(text)}",
             hint="for spaCy, pass the Language object itself",
         )
     return list(words)
-
-
-def _are_strings(values: Sequence[Any]) -> bool:
-    for value in values:
-        if not isinstance(value, str):
-            return False
-    return True
 
 
 class SplitAtBlanks:

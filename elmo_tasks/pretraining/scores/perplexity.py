@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from pydantic import SkipValidation
 
@@ -239,7 +238,9 @@ def _sums_of(
     sentences = read(folding)
     if state == RESET:
         for words, losses in sentence_losses(model, vocabulary, sentences):
-            yield _sums_of_sentence(words, losses, vocabulary)
+            unknown = [word for word in words if vocabulary.id(word) == UNKNOWN]
+            targets = [losses.shape[1]] * 2
+            yield _Sums(losses.sum(1).tolist(), targets, 2 * len(unknown))
         return
     if unroll is None:
         unroll = CARRIED_WINDOW if rows == 1 else UNROLL
@@ -248,12 +249,3 @@ def _sums_of(
     for losses, batch in window_losses(model, stream):
         targets = batch.mask.sum((1, 2)).tolist()
         yield _Sums(losses.sum((1, 2)).tolist(), targets, batch.unknown)
-
-
-def _sums_of_sentence(
-    words: Sequence[str], losses: np.ndarray, vocabulary: WordVocabulary
-) -> _Sums:
-    """Those of a sentence, with what `sentence_losses` gives for it."""
-    unknown = [word for word in words if vocabulary.id(word) == UNKNOWN]
-    targets = losses.shape[1]
-    return _Sums(losses.sum(1).tolist(), [targets] * 2, 2 * len(unknown))

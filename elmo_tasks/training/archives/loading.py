@@ -208,7 +208,12 @@ def data_loader(
     params = params.duplicate()
     params.params.pop("batches_per_epoch", None)
     if batch_size is not None:
-        _set_batch_size(params, batch_size)
+        sampler = params.get("batch_sampler")
+        if sampler is not None and "batch_size" in sampler:
+            sampler["batch_size"] = batch_size
+        else:  # one without batch size, of AllenNLP, is left out
+            params.params.pop("batch_sampler", None)
+            params["batch_size"] = batch_size
     if part != WHOLE:
         params.params |= {"type": SHARE_LOADER, "part": list(part), "share": 1.0}
     for batches in (params, params.get("batch_sampler")):
@@ -224,19 +229,6 @@ def data_loader(
     loader.index_with(archive.model.vocab)
     loader.set_target_device(next(archive.model.parameters()).device)
     return loader
-
-
-def _set_batch_size(loader: Params, batch_size: int) -> None:
-    """
-    In the config of a data loader, or of its sampler; one without batch size, of
-    AllenNLP, is left out.
-    """
-    sampler = loader.get("batch_sampler")
-    if sampler is not None and "batch_size" in sampler:
-        sampler["batch_size"] = batch_size
-        return
-    loader.params.pop("batch_sampler", None)
-    loader["batch_size"] = batch_size
 
 
 def score(
