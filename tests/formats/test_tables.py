@@ -129,6 +129,7 @@ PROBLEMS: list[tuple[str, str | bytes, str]] = [
     ),
     ("x.jsonl", '{"text": ["a", ""]}\n', "x.jsonl:1: expected a string or a list of"),
     ("x.jsonl", '{"text": "\\ud800"}\n', "x.jsonl:1: expected text, got a lone surrog"),
+    ("x.jsonl", '{"text": "a\\u0000b"}\n', "x.jsonl:1: expected text, got a NUL"),
     ("x.parquet", "a,b\n", "x.parquet:1: cannot read the table"),
     ("x.txt", "a b\n", r"x.txt: expected a table \(\.csv, \.tsv, \.jsonl, \.parquet\)"),
 ]

@@ -220,8 +220,11 @@ def _text(value: Any, column: str) -> str | list[str]:
     if not isinstance(value, str) and not _are_words(value):
         problem = f"expected a string or a list of strings in {column!r}"
         raise InputError(f"{problem}, got {shown(value)}")
+    text = "".join(value)
+    if "\0" in text:
+        raise InputError("expected text, got a NUL character")
     try:
-        "".join(value).encode()
+        text.encode()
     except UnicodeEncodeError:
         raise InputError("expected text, got a lone surrogate") from None
     return value

@@ -131,7 +131,7 @@ def _texts(
         if not isinstance(row.text, str):
             problem = f"expected a text in {column!r}, got a list of words"
             raise InputError(problem, file=file, line=row.line)
-        yield row.text.replace("\0", "").splitlines()
+        yield row.text.splitlines()
 
 
 def _lines_as_sentences(texts: Iterable[Iterable[str]]) -> Iterator[Sentence]:
