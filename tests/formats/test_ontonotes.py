@@ -67,13 +67,22 @@ def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
         list(read_documents(write(lines[0], lines[0])))
 
 
-def test_sentences_without_an_empty_line_between(write: Write) -> None:
-    """Their words would be one sentence."""
+@pytest.mark.parametrize(
+    ("numbers", "problem"),
+    [
+        ((0, 1, 0, 1), ":3: expected an empty line before word 0"),
+        ((0, 1, 3), ":3: expected word 2 of a sentence, got '3' .is a line missing"),
+    ],
+)
+def test_words_that_do_not_follow(
+    numbers: tuple[int, ...], problem: str, write: Write
+) -> None:
+    """They would be one sentence."""
     lines = []
-    for number in (0, 1, 0, 1):
+    for number in numbers:
         first, part, _, *rest = row("word").split()
         lines.append(" ".join([first, part, str(number), *rest]))
-    with pytest.raises(InputError, match=":3: expected an empty line before word 0"):
+    with pytest.raises(InputError, match=problem):
         list(read_documents(write(*lines)))
 
 

@@ -25,7 +25,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.annotation.brackets import (
     BracketError,
     mentions_from_brackets,
@@ -273,12 +273,21 @@ def _sentences(path: Path) -> Iterator[tuple[tuple[int, str, str], OntonotesSent
         check_fields(
             fields, len(rows[0]), start, least=_MIN_COLUMNS, file=path, line=number
         )
-        if len(rows) > 1 and fields[2] == "0" and rows[-2][2] != "0":
-            problem = "expected an empty line before word 0 of a sentence, got none"
-            raise InputError(problem, file=path, line=number)
+        if len(rows) > 1 and fields[2] != rows[-2][2]:
+            _require_next(fields[2], rows[-2][2], path, number)
     if not start:
         raise InputError(
             f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path
         )
     if opened:
         logger.warning(_NO_END, path, opened)
+
+
+def _require_next(index: str, last: str, path: Path, line: int) -> None:
+    """Raises `InputError` if a word of a sentence does not follow the last one."""
+    if index == "0":
+        problem = "expected an empty line before word 0 of a sentence, got none"
+        raise InputError(problem, file=path, line=line)
+    if _PART.fullmatch(last) and index != str(int(last) + 1):
+        problem = f"expected word {int(last) + 1} of a sentence, got {shown(index)}"
+        raise InputError(problem, file=path, line=line, hint="is a line missing?")
