@@ -161,7 +161,10 @@ class LayerChoices:
         elif isinstance(choice, int | np.integer) and not isinstance(choice, bool):
             options["mix"] = self._one_layer(int(choice))
         elif isinstance(choice, str | os.PathLike) and is_trained_model(str(choice)):
-            options["mix"] = self._trained_mix(str(choice))
+            archive = str(choice)
+            if archive not in self._mixes:
+                self._mixes[archive] = open_trained_mix(archive, self._layers)
+            options["mix"] = self._mixes[archive].to(self._layers.device)
         else:
             problem = f"layers: expected {_CHOICES} or a number"
             raise InputError(f"{problem}, got {shown(choice)}")
@@ -174,8 +177,3 @@ class LayerChoices:
                 f"layers: expected 0 to {count - 1}, or {_CHOICES}, got {layer}"
             )
         return ScalarMix(count, MixSettings(mix=f"layer:{layer}", gamma=False))
-
-    def _trained_mix(self, archive: str) -> ScalarMix:
-        if archive not in self._mixes:
-            self._mixes[archive] = open_trained_mix(archive, self._layers)
-        return self._mixes[archive].to(self._layers.device)

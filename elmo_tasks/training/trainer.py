@@ -134,9 +134,11 @@ class ResumableTrainer(GradientDescentTrainer):
             self._write_best()
         elif self._best_model_filename is not None:  # the folder may have been moved
             self._best_model_filename = os.path.join(self._serialization_dir, BEST)
-        if self._is_finished():
+        epochs, batches = self._start()
+        is_last = epochs >= self._num_epochs or self._metric_tracker.should_stop_early()
+        if is_last and batches == 0:
             self._load_final_weights()
-            return dict(saved["metrics"]), self._start_after_epochs_completed - 1
+            return dict(saved["metrics"]), epochs - 1
         self._resume(saved)
         return super()._try_train()
 
@@ -185,11 +187,6 @@ class ResumableTrainer(GradientDescentTrainer):
         """
         self._state.gather()
         return super().get_checkpoint_state()
-
-    def _is_finished(self) -> bool:
-        at_end = self._start_after_batches_in_epoch_completed == 0
-        done = self._start_after_epochs_completed >= self._num_epochs
-        return at_end and (done or self._metric_tracker.should_stop_early())
 
     def _resume(self, saved: dict[str, Any]) -> None:
         """

@@ -94,12 +94,14 @@ def make_app(
         record = record_of(described[name])
         path = f"/api/predict/{name}"
         kinds[path] = record.input
+        limits = {"bytes": MAX_BYTES} | record.page.limits
+        most = ", ".join([f"{count:,} {what}" for what, count in limits.items()])
         app.add_api_route(
             path,
             _answerer(model, record.input, seconds),
             methods=["POST"],
             summary=f"Predict with {name}",
-            description=_limits_of(record),
+            description=f"{record.page.about} An input has at most {most}.",
             responses=_responses(record),
         )
     _add_errors(app, kinds)
@@ -158,13 +160,6 @@ def _tab(record: Task | OtherModels) -> dict[str, Any]:
         "examples": [example._asdict() for example in record.examples],
         "source": None,  # a file of the user's
     }
-
-
-def _limits_of(record: Task | OtherModels) -> str:
-    """What a prediction does, and the largest input."""
-    limits = {"bytes": MAX_BYTES} | record.page.limits
-    most = ", ".join([f"{count:,} {what}" for what, count in limits.items()])
-    return f"{record.page.about} An input has at most {most}."
 
 
 def _responses(record: Task | OtherModels) -> dict[int | str, dict[str, Any]]:

@@ -280,27 +280,6 @@ def words_in(value: Any) -> list[Any]:
     return found
 
 
-def scored_file(task: str, folder: Path) -> Path:
-    """
-    The sample of a task, of which the tests' models know only the first instance; of
-    SNLI, pairs with known and unknown words in each place.
-    """
-    if task != "snli":
-        return SAMPLES[task]
-    known = metadata(corpus("snli")[0])["premise"][0]
-    rows = []
-    for premise in (known, "Xyzzy", "xebec", f"{known} q"):
-        for hypothesis in (known, "Xyzzy", "felucca", f"q {known} {known}"):
-            pair = {"sentence1": premise, "sentence2": hypothesis}
-            label = "neutral"
-            if len(rows) % 3 == 0:
-                label = "entailment"
-            rows.append(json.dumps(pair | {"gold_label": label}))
-    file = folder / "pairs.jsonl"
-    file.write_text("\n".join(rows) + "\n")
-    return file
-
-
 @for_all_tasks
 def test_scores_do_not_depend_on_the_batch_size(
     task: str, files: Path, tmp_path: Path
@@ -320,7 +299,19 @@ def test_scores_do_not_depend_on_the_batch_size(
     loader = {"data_loader": {"batch_size": 5, "drop_last": True}}
     reads = reader(task, files / VECTORS)
     archive = Archive(built, Params(loader), reads, reads, None)
-    file = scored_file(task, tmp_path)
+    file = SAMPLES[task]
+    if task == "snli":  # pairs with known and unknown words in each place
+        known = metadata(corpus("snli")[0])["premise"][0]
+        rows = []
+        for premise in (known, "Xyzzy", "xebec", f"{known} q"):
+            for hypothesis in (known, "Xyzzy", "felucca", f"q {known} {known}"):
+                pair = {"sentence1": premise, "sentence2": hypothesis}
+                label = "neutral"
+                if len(rows) % 3 == 0:
+                    label = "entailment"
+                rows.append(json.dumps(pair | {"gold_label": label}))
+        file = tmp_path / "pairs.jsonl"
+        file.write_text("\n".join(rows) + "\n")
     expected = score(archive, file, batch_size=1)
     assert expected["loss"] > 0
     for size in (None, 2, 100):

@@ -10,7 +10,7 @@ A relative path is that of a copy in the folder of `model.json` itself, which
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -57,7 +57,11 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
         paths = {key: str(path) for key, path in model.paths.items()}
         if model.contents is not None:
             copies = f"{MODEL_COPIES}/{number}"
-            _write_copies(folder / copies, model.contents.files)
+            (folder / MODEL_COPIES).mkdir(exist_ok=True)
+            with atomic_write_folder(folder / copies) as aside:
+                for name, content in model.contents.files.items():
+                    (aside / name).parent.mkdir(parents=True, exist_ok=True)
+                    (aside / name).write_bytes(content)
             for key, place in model.contents.places.items():
                 paths[key] = os.path.join(copies, place)
         record: _Record = {
@@ -70,14 +74,6 @@ def record_models(folder: Path, models: Sequence[ModelFiles]) -> None:
             record["ancestry"] = ancestry_to_json(model.ancestry)
         records.append(record)
     write_text(folder / MODEL_RECORD, json.dumps(records, indent=1) + "\n")
-
-
-def _write_copies(folder: Path, files: Mapping[str, bytes]) -> None:
-    folder.parent.mkdir(exist_ok=True)
-    with atomic_write_folder(folder) as aside:
-        for name, content in files.items():
-            (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            (aside / name).write_bytes(content)
 
 
 def read_record(folder: Path) -> list[ModelFiles]:

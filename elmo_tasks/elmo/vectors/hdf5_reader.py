@@ -71,7 +71,11 @@ class ElmoVectors(Sequence[np.ndarray]):
         with reading(self.file, "cannot be read as HDF5", hint="is the copy complete?"):
             self._hdf5 = h5py.File(self.file, "r")
         with self._reading():
-            self._info = _attributes(self._hdf5)
+            self._info: dict[str, Any] = {}
+            for key, value in self._hdf5.attrs.items():
+                if isinstance(value, np.generic):
+                    value = value.item()
+                self._info[key] = value
             file_format = self._info.get("format")
             if file_format != FORMAT:
                 raise InputError(
@@ -149,16 +153,6 @@ class ElmoVectors(Sequence[np.ndarray]):
             raise InputError("the file of vectors has been closed", file=self.file)
         with reading(self.file, "the file is damaged", hint="copy or write it again"):
             yield self._hdf5
-
-
-def _attributes(hdf5: h5py.File) -> dict[str, Any]:
-    """What the root group says of the file."""
-    attributes: dict[str, Any] = {}
-    for key, value in hdf5.attrs.items():
-        if isinstance(value, np.generic):
-            value = value.item()
-        attributes[key] = value
-    return attributes
 
 
 def _tokens_of(hdf5: h5py.File, index: int) -> slice:

@@ -85,7 +85,12 @@ def _execute(
         scored = _score_ensemble(plan, path)
     else:
         scored = _train(plan, path, report)
-    result = plan | {"hash": path.name.rpartition("-")[2]} | _system() | scored
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        versions[name] = version(name)
+    versions["elmo_tasks"] = elmo_tasks.__version__
+    result = plan | {"hash": path.name.rpartition("-")[2]}
+    result |= {"commit": commit(), "versions": versions, "device": device()} | scored
     seconds = max(scored["seconds"], time.monotonic() - began)
     result["seconds"] = round(seconds, 1)
     result["started"] = started
@@ -161,15 +166,6 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         "inputs": digests({"file": data}, ["file"]),
         "seconds": 0.0,
     }
-
-
-def _system() -> dict[str, Any]:
-    """Code, versions and device."""
-    versions = {"python": platform.python_version()}
-    for name in PACKAGES:
-        versions[name] = version(name)
-    versions["elmo_tasks"] = elmo_tasks.__version__
-    return {"commit": commit(), "versions": versions, "device": device()}
 
 
 def device() -> str:

@@ -120,11 +120,14 @@ class SrlPredictor(SentencePredictor):
         """
         lengths = [len(sentence.words) for sentence, _ in pairs]
         frames: dict[int, JsonDict] = {}
+        reader = self._dataset_reader
         for numbers in batches_by_length(lengths, max_tokens=MAX_TOKENS):
             batch = []
             for number in numbers:
                 sentence, predicate = pairs[number]
-                batch.append(self._instance(sentence, predicate))
+                instance = reader.text_to_instance(sentence.words, predicate)
+                metadata_of(instance)["sentence"] = sentence
+                batch.append(instance)
             outputs = self.predict_batch_instance(batch)
             for number, output in zip(numbers, outputs, strict=True):
                 (frames[number],) = output["frames"]
@@ -155,8 +158,3 @@ class SrlPredictor(SentencePredictor):
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         words = enumerate(sentence.words)
         return [index for index, word in words if word.lower() in known]
-
-    def _instance(self, sentence: TokenizedText, predicate: int) -> Instance:
-        instance = self._dataset_reader.text_to_instance(sentence.words, predicate)
-        metadata_of(instance)["sentence"] = sentence
-        return instance

@@ -286,12 +286,16 @@ def _no_standard_input() -> Iterator[None]:
 
 def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
     """
-    The weights of the archive `file`. Raises `InputError` unless they are a state
-    dictionary.
+    The weights of the archive `file`, whose tensors may be read later. Raises
+    `InputError` unless they are a state dictionary.
     """
     name = f"the archive's {weights.name}"
     try:
-        return _read_state(weights)
+        state = load_tensors(weights, mapped=True)
+        is_mapping = isinstance(state, Mapping)
+        if not is_mapping or not all(isinstance(key, str) for key in state):
+            raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+        return state
     except InputError as error:
         raise InputError(f"{name}: {error}", file=file) from None
     except FileNotFoundError:
@@ -305,14 +309,6 @@ def required_state(weights: Path, file: str | Path) -> Mapping[str, Any]:
         reason = str(error).split("\n")[0] or type(error).__name__
         problem = f"{name} is damaged: {reason}"
         raise InputError(problem, file=file, hint=HINT) from error
-
-
-def _read_state(weights: Path) -> Mapping[str, Any]:
-    """The state dictionary in a file, whose tensors may be read later."""
-    state = load_tensors(weights, mapped=True)
-    if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
-        raise TypeError(f"expected tensors by name, got {type(state).__name__}")
-    return state
 
 
 @contextmanager

@@ -132,8 +132,11 @@ class RunState(TrainerCallback):
         the best epoch are kept only if that epoch had them.
         """
         complete = self._metrics | metrics
-        for name in _stale(complete, trainer._metric_tracker.best_epoch_metrics):
-            del complete[name]
+        of_best = trainer._metric_tracker.best_epoch_metrics
+        for name in list(complete):
+            of_epoch = name.removeprefix("best_validation_")
+            if of_epoch != name and of_epoch not in of_best:
+                del complete[name]
         if self._seconds_before:
             complete["training_duration"] = str(timedelta(seconds=self._seconds()))
         if list(complete.items()) != list(metrics.items()):
@@ -234,19 +237,6 @@ class RunState(TrainerCallback):
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._started
-
-
-def _stale(metrics: dict[str, Any], best: dict[str, Any]) -> list[str]:
-    """
-    The metrics under `best_validation_` that the best epoch did not have, but an
-    earlier best one.
-    """
-    prefix = "best_validation_"
-    found = []
-    for name in metrics:
-        if name.startswith(prefix) and name.removeprefix(prefix) not in best:
-            found.append(name)
-    return found
 
 
 def _means(sums: list[tuple[float, float | None, int]]) -> dict[str, float]:
