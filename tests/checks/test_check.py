@@ -19,6 +19,7 @@ from allennlp.models import Model, SimpleTagger
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.training.checks.construct import check
+from elmo_tasks.training.checks.keys import wrong_keys
 from elmo_tasks.training.config import read_config
 from elmo_tasks.training.folder import digests
 from tests.archives.test_other_models import tagger
@@ -100,6 +101,21 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
             text = json.dumps(changes).replace(URL, f"{server.address}/sound")
             assert check_config(NER, text).left_out
         assert not server.requests
+
+
+def test_numbers_out_of_range() -> None:
+    """A number for each task is none of them."""
+    loader = {"padding_noise": -0.1, "scheduler": {"batch_size": {"snli": 4}}}
+    trainer = {
+        "optimizer": {"betas": [0.9]},
+        "learning_rate_scheduler": {"warmup_steps": -5},
+    }
+    found = wrong_keys({"data_loader": loader, "trainer": trainer})
+    assert [line.partition(": ")[0] for line in found] == [
+        "data_loader.padding_noise",
+        "trainer.optimizer.betas",
+        "trainer.learning_rate_scheduler.warmup_steps",
+    ]
 
 
 @pytest.mark.parametrize(

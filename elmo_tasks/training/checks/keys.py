@@ -16,14 +16,19 @@ from torch import nn
 
 from elmo_tasks.errors import nearest
 from elmo_tasks.settings import (
+    AsTuple,
+    Count,
     Device,
+    Factor,
     Filled,
     ListOf,
+    Probability,
     Seed,
+    Size,
     checked,
     wrong_values,
 )
-from elmo_tasks.training.config import SEED, SEEDS, below, get, strings
+from elmo_tasks.training.config import SEED, SEEDS, below, get, items, strings
 from elmo_tasks.training.parts import Inlining, with_inlined
 
 VARIABLE = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
@@ -62,6 +67,19 @@ BESIDE_TRAINING: dict[str, Any] = {
     **VALUES,
 }
 """Keys that the commands read themselves, and AllenNLP's training does not take."""
+
+NUMBERS: dict[str, Any] = {
+    "batch_size": Optional[Size],
+    "padding_noise": Factor,
+    "betas": Annotated[tuple[Probability, Probability], AsTuple],
+    "num_epochs": Size,
+    "num_gradient_accumulation_steps": Size,
+    "num_steps_per_epoch": Optional[Size],
+    "warmup_steps": Count,
+    "step_size": Size,
+    "model_size": Size,
+}
+"""Of samplers, optimizers and schedules, which do not look at them, or fail."""
 
 GIVEN_TO_TRAINING = ("serialization_dir", "local_rank", "ddp_accelerator")
 """Arguments of AllenNLP's training that are no keys of a config."""
@@ -102,6 +120,8 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
     if config.get("evaluate_on_test") and config.get("test_data_path") is None:
         yield "evaluate_on_test: expected test_data_path, which is not in the config"
     yield from _other_vectors(config)
+    for part in ("data_loader", "validation_data_loader", "trainer"):
+        yield from _wrong_numbers(part, config.get(part))
     trainer = config.get("trainer")
     if not isinstance(trainer, Mapping):
         return
@@ -112,9 +132,20 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
         yield from _unknown(cls.__name__, ["type", *keys], trainer, "trainer")
         for key, parameter in keys.items():
             value = trainer.get(key)
-            if value is not None and parameter.annotation in (int, float):
+            is_number = parameter.annotation in (int, float) and key not in NUMBERS
+            if value is not None and is_number:
                 where = below("trainer", key)  # AllenNLP takes a flag for a number
                 yield from map(str, wrong_values(where, parameter.annotation, value))
+
+
+def _wrong_numbers(path: str, value: Any) -> Iterator[str]:
+    """A line for each of `NUMBERS` in a part of a config that is out of range."""
+    for key, part in items(value):
+        where = below(path, key)
+        if key in NUMBERS and not isinstance(part, Mapping):  # else of each task
+            yield from map(str, wrong_values(where, NUMBERS[key], part))
+        else:
+            yield from _wrong_numbers(where, part)
 
 
 def _other_vectors(config: Mapping[str, Any]) -> Iterator[str]:
