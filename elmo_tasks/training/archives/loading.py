@@ -341,6 +341,7 @@ def explained(file: str | Path) -> Iterator[None]:
             problem = f"the weights do not fit the configuration: {what}"
             hint = (
                 "overrides (-o) of a trained model must change neither its sizes "
-                "nor where ELMo is added"
+                "nor where ELMo is added; without overrides, the archive lacks a file"
+                " of its vocabulary, or has files of another model"
             )
         raise InputError(problem, file=file, hint=hint) from error
