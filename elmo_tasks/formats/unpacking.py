@@ -34,9 +34,9 @@ _STANDARD = re.compile(r"/dev/(stdin|fd/)|/proc/self/fd/")
 """Pipes that are read; others may have to be read twice."""
 
 
-def is_zip(file: str | Path) -> bool:
+def is_zip(file: Path) -> bool:
     """Whether a file begins as a ZIP does."""
-    with Path(file).open("rb") as opened:
+    with file.open("rb") as opened:
         return opened.read(4) == b"PK\x03\x04"
 
 

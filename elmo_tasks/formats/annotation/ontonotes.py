@@ -288,6 +288,6 @@ def _require_next(index: str, last: str, path: Path, line: int) -> None:
     if index == "0":
         problem = "expected an empty line before word 0 of a sentence, got none"
         raise InputError(problem, file=path, line=line)
-    if _PART.fullmatch(last) and index != str(int(last) + 1):
+    if _PART.fullmatch(last) and index.lstrip("0") != str(int(last) + 1):
         problem = f"expected word {int(last) + 1} of a sentence, got {shown(index)}"
         raise InputError(problem, file=path, line=line, hint="is a line missing?")
