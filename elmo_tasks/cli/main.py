@@ -161,8 +161,11 @@ def run(arguments: list[str]) -> None:
         commands[name].print_help()
         return
     _set_verbosity(args)
-    if name in TRAINING:
-        _wait_asleep()
+    if name in TRAINING and "OMP_WAIT_POLICY" not in os.environ:
+        # Threads that wait for another one sleep soon, unless the user has chosen. By
+        # default they spin longer, and where another program keeps that one from running,
+        # a training takes many times as long. PyTorch's OpenMP reads it when it is loaded.
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     if name not in (*LIGHT, *LATER):
         from elmo_tasks.host import register_classes
 
@@ -170,17 +173,6 @@ def run(arguments: list[str]) -> None:
     # What a light command lacks is of the core, such as torch.
     with needs(ALLENNLP) if name in LIGHT else nullcontext():
         args.func(args)
-
-
-def _wait_asleep() -> None:
-    """
-    Has threads that wait for another one sleep soon, unless the user has chosen. By
-    default they spin longer, and where another program keeps that one from running, a
-    training takes many times as long. PyTorch's OpenMP reads the variable when it is
-    loaded.
-    """
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
 def _print_completion(shell: str) -> None:

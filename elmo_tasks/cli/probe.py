@@ -33,21 +33,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks probe wsd | pos | neighbors`."""
     actions = add_actions(parser)
     add = actions.add_parser
-    text = "word senses by the nearest sense vector"
-    _add_wsd(add("wsd", description=_WSD, help=text))
-    text = "parts of speech by a linear softmax"
-    _add_pos(add("pos", description=_POS, help=text))
-    text = "nearest occurrences and word vectors"
-    _add_neighbors(add("neighbors", description=_NEIGHBORS, help=text))
+    _add_wsd(
+        add("wsd", description=_WSD, help="word senses by the nearest sense vector")
+    )
+    _add_pos(add("pos", description=_POS, help="parts of speech by a linear softmax"))
+    _add_neighbors(
+        add(
+            "neighbors",
+            description=_NEIGHBORS,
+            help="nearest occurrences and word vectors",
+        )
+    )
     for action in actions.choices.values():
         add_source_options(action)
         add_device(action)
 
 
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    files = "SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense"
-    add("data", type=path, metavar="FOLDER", help=f"a folder with {files}")
+    parser.add_argument(
+        "data",
+        type=path,
+        metavar="FOLDER",
+        help="a folder with SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense",
+    )
     parser.set_defaults(func=probe_wsd)
 
 

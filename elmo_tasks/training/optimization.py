@@ -157,14 +157,14 @@ class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
         min_lr: Union[Factor, ListOf[Factor]] = 0.0,
         eps: Factor = 1e-8,
     ) -> None:
-        options: dict[str, Any] = {
-            "mode": mode,
-            "factor": factor,
-            "patience": patience,
-            "threshold_mode": threshold_mode,
-            "threshold": threshold,
-            "cooldown": cooldown,
-            "min_lr": min_lr,
-            "eps": eps,
-        }
-        self.lr_scheduler = ReduceLROnPlateau(optimizer, **options)
+        self.lr_scheduler = ReduceLROnPlateau(
+            optimizer,
+            mode=mode,
+            factor=factor,
+            patience=patience,
+            threshold_mode=threshold_mode,
+            threshold=threshold,
+            cooldown=cooldown,
+            min_lr=min_lr,
+            eps=eps,
+        )

@@ -122,16 +122,12 @@ def serve(
     run: Callable[[], Any] = partial(uvicorn.Server(config).run, [listening])
     if workers > 1:
         run = Multiprocess(config, [listening]).run  # which now takes signals
-    with suppress(KeyboardInterrupt):
-        ready(_url(listening))
-        run()
-
-
-def _url(listening: socket.socket) -> str:
     address, port = listening.getsockname()[:2]
     if ":" in address:
         address = f"[{address}]"
-    return f"http://{address}:{port}/"
+    with suppress(KeyboardInterrupt):
+        ready(f"http://{address}:{port}/")
+        run()
 
 
 def archive_files(archives: Sequence[str]) -> dict[str, str]:

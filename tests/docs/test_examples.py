@@ -53,12 +53,10 @@ def by_file(text: str, configs: Path) -> str:
     return re.sub(by_name, r"\1training_config/\2.jsonnet", text)
 
 
-def name_of(page: Path) -> str:
-    return page.name
-
-
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in MEASUREMENTS], ids=name_of
+    "page",
+    [page for page in PAGES if page.name not in MEASUREMENTS],
+    ids=lambda page: page.name,
 )
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     configs = tmp_path / "training_config"

@@ -49,19 +49,6 @@ class Section(NamedTuple):
     info: str
 
 
-def sections() -> list[Section]:
-    found = []
-    for part in MESSAGES.read_text("utf-8").split("\n### ")[1:]:
-        command, output = list(FENCE.finditer(part))[:2]
-        message = part.partition("\n")[0].strip("`")
-        found.append(Section(message, command["text"], output["text"], command["info"]))
-    return found
-
-
-def name_of(section: Section) -> str:
-    return section.message
-
-
 def pattern(text: str) -> re.Pattern[str]:
     """Finds a text of the file: `...` is anything, blanks and line ends are alike."""
     parts = []
@@ -71,7 +58,11 @@ def pattern(text: str) -> re.Pattern[str]:
     return re.compile(r".*?".join(parts), re.DOTALL)
 
 
-SECTIONS = sections()
+SECTIONS = []
+for part in MESSAGES.read_text("utf-8").split("\n### ")[1:]:
+    command, output = list(FENCE.finditer(part))[:2]
+    message = part.partition("\n")[0].strip("`")
+    SECTIONS.append(Section(message, command["text"], output["text"], command["info"]))
 RUN = [one for one in SECTIONS if one.info in (FAILS, ALONE, LOCKED)]
 NOT_RUN = [one for one in SECTIONS if one.info not in (FAILS, ALONE, LOCKED)]
 
@@ -150,7 +141,7 @@ def variables(
     ("section", "variables"),
     [(one, one) for one in RUN],
     indirect=["variables"],
-    ids=[name_of(one) for one in RUN],
+    ids=[one.message for one in RUN],
 )
 def test_the_command_prints_the_message(
     section: Section, variables: dict[str, str], prepared: Path
@@ -160,7 +151,7 @@ def test_the_command_prints_the_message(
     assert pattern(section.output).search(printed), printed[-3000:]
 
 
-@pytest.mark.parametrize("section", NOT_RUN, ids=name_of)
+@pytest.mark.parametrize("section", NOT_RUN, ids=lambda one: one.message)
 def test_the_message_is_one_of_the_code(section: Section) -> None:
     assert pattern(section.message).search(section.output), "not in the output shown"
     if section.message.startswith(OF_OTHERS):

@@ -36,31 +36,22 @@ def test_each_token_once_from_where_it_has_most_context(
 ) -> None:
     for length in range(4 * limit + 2):
         found = windows(length, limit=limit, overlap=overlap)
-        check_tokens(found, limit, length)
+        taken: list[int] = []
+        for window in found:
+            taken += range(window.first, window.last)
+            assert 0 <= window.start <= window.first < window.last <= window.end
+            assert window.end - window.start == min(limit, length)
+            for token in range(window.first, window.last):
+                inside = [one for one in found if one.start <= token < one.end]
+                best = max(context(one, token, length) for one in inside)
+                assert context(window, token, length) == best
+        assert taken == list(range(length))
         for one, other in pairwise(found):
             assert one.end - other.start >= overlap
-        assert len(found) == fewest_windows(length, limit, limit - overlap)
-
-
-def check_tokens(found: list[Window], limit: int, length: int) -> None:
-    """Each token is taken once, from the window in which it has most context."""
-    taken: list[int] = []
-    for window in found:
-        taken += range(window.first, window.last)
-        assert 0 <= window.start <= window.first < window.last <= window.end
-        assert window.end - window.start == min(limit, length)
-        for token in range(window.first, window.last):
-            inside = [one for one in found if one.start <= token < one.end]
-            best = max(context(one, token, length) for one in inside)
-            assert context(window, token, length) == best
-    assert taken == list(range(length))
-
-
-def fewest_windows(length: int, limit: int, step: int) -> int:
-    """Of `limit` tokens, which begin at most `step` tokens apart."""
-    if length == 0:
-        return 0
-    return 1 + max(0, math.ceil((length - limit) / step))
+        fewest = 0
+        if length > 0:
+            fewest = 1 + max(0, math.ceil((length - limit) / (limit - overlap)))
+        assert len(found) == fewest
 
 
 def sentence(size: int) -> Sentence:

@@ -90,9 +90,12 @@ def starts_by_hand() -> Doc:
 def starts_of_the_constructor() -> Doc:
     doc = ENGLISH(SENTENCES)
     words = [token.text for token in doc]
-    spaces = [bool(token.whitespace_) for token in doc]
-    starts = [word in ("\n\n", "She", "He") for word in words]
-    return Doc(doc.vocab, words=words, spaces=spaces, sent_starts=starts)
+    return Doc(
+        doc.vocab,
+        words=words,
+        spaces=[bool(token.whitespace_) for token in doc],
+        sent_starts=[word in ("\n\n", "She", "He") for word in words],
+    )
 
 
 def starts_of_a_hook() -> Doc:

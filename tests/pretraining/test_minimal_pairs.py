@@ -4,7 +4,6 @@ import json
 import math
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,18 +28,14 @@ def surprisal(tmp_path_factory: pytest.TempPathFactory) -> WordSurprisal:
     return WordSurprisal(trained.model, trained.vocabulary)
 
 
-def write_lines(file: Path, *values: Any) -> Path:
-    file.write_text("\n".join([json.dumps(value) for value in values]) + "\n")
-    return file
-
-
 def test_pairs_of_blimp_and_others(tmp_path: Path) -> None:
-    file = write_lines(
-        tmp_path / "pairs.jsonl",
+    pairs = [
         {"sentence_good": "A b .", "sentence_bad": "A c .", "UID": "x", "field": "y"},
         {"good": ["New York", "is"], "bad": "b  c", "UID": 7, "field": "z"},
         {"good": "a", "bad": "b"},
-    )
+    ]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(map(json.dumps, pairs)) + "\n")
     assert list(read_pairs([file], str.split)) == [
         Pair(["A", "b", "."], ["A", "c", "."], "x", str(file), 1),
         Pair(["New York", "is"], ["b", "c"], "7", str(file), 2, 1),

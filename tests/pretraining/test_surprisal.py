@@ -18,7 +18,7 @@ from elmo_tasks.bilm.characters import token_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import TrainedModel, load_trained
 from elmo_tasks.pretraining.scores.perplexity import PerplexityReport, perplexity
-from elmo_tasks.pretraining.scores.surprisal import SentenceSurprisal, WordSurprisal
+from elmo_tasks.pretraining.scores.surprisal import WordSurprisal
 from tests.pretraining import toy
 
 ODD = ["", "<UNK> unheard", "the " * 700, "</S> the <S>", "the cook bakes the bread ."]
@@ -124,13 +124,6 @@ def test_nothing_but_empty_sentences(surprisal: WordSurprisal, state: str) -> No
     ]
 
 
-def nats(found: list[SentenceSurprisal]) -> tuple[float, float]:
-    """The sums over all sentences."""
-    forward = math.fsum([one.forward_sum for one in found])
-    backward = math.fsum([one.backward_sum for one in found])
-    return forward * math.log(2), backward * math.log(2)
-
-
 @pytest.mark.parametrize(
     ("state", "options"), [("reset", {"state": "reset"}), ("carry", {"rows": 1})]
 )
@@ -143,12 +136,14 @@ def test_the_sums_are_those_of_perplexity(
 ) -> None:
     file = tmp_path / "text.txt"
     file.write_text("\n".join(text) + "\n")
-    measured = perplexity(surprisal.model, surprisal.vocabulary, [file], **options)
-    ((_, report),) = measured
+    ((_, report),) = perplexity(
+        surprisal.model, surprisal.vocabulary, [file], **options
+    )
     found = surprisal.score(text, state=state, tokenizer="whitespace")
     targets = sum([len(one.words) + 1 for one in found if one.words])
     unknown = sum([sum(one.is_unknown) for one in found])
-    forward, backward = nats(found)
+    forward = math.fsum([one.forward_sum for one in found]) * math.log(2)  # nats
+    backward = math.fsum([one.backward_sum for one in found]) * math.log(2)
     expected = PerplexityReport(
         forward=math.exp(forward / targets),
         backward=math.exp(backward / targets),

@@ -74,13 +74,13 @@ def _predicted(predictor: Predictor, file: str, batch_size: int) -> Iterator[Lin
 
 def _read(predictor: Predictor, file: str) -> Iterator[Line]:
     number = 0
-    if file == STANDARD_INPUT and sys.stdin is None:
-        raise InputError("expected lines on the standard input, but it is closed")
     opening: AbstractContextManager[Any]
-    if file == STANDARD_INPUT:
-        opening = nullcontext(sys.stdin.buffer)
-    else:
+    if file != STANDARD_INPUT:
         opening = open_binary(local_path(file))
+    elif sys.stdin is None:
+        raise InputError("expected lines on the standard input, but it is closed")
+    else:
+        opening = nullcontext(sys.stdin.buffer)
     with opening as opened:
         try:
             for number, raw in raw_lines(opened, file):
