@@ -118,6 +118,29 @@ def test_numbers_out_of_range() -> None:
     ]
 
 
+def test_a_text_is_no_list_of_its_letters() -> None:
+    """AllenNLP reads `"text"` as `["t", "e", "x", "t"]`."""
+    groups = [["text", {"lr": 0.1}]]
+    config = {
+        "dataset_reader": {"token_indexers": {"tokens": {"start_tokens": "text"}}},
+        "vocabulary": {"tokens_to_add": {"labels": "text"}},
+        "model": {"initializer": {"prevent_regexes": "text"}},
+        "data_loader": {"batch_sampler": {"sorting_keys": "text"}},
+        "trainer": {"no_grad": "text", "optimizer": {"parameter_groups": groups}},
+    }
+    assert list(wrong_keys(config)) == [
+        f"{path}: expected a valid list, got 'text'"
+        for path in (
+            "dataset_reader.token_indexers.tokens.start_tokens",
+            "vocabulary.tokens_to_add.labels",
+            "model.initializer.prevent_regexes",
+            "data_loader.batch_sampler.sorting_keys",
+            "trainer.no_grad",
+            "trainer.optimizer.parameter_groups.0.0",
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "first", "last"),
     [

@@ -82,12 +82,15 @@ def test_raw_text_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
 def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     weights = weights_of(bilm)
+    archive = tmp_path / "bilm" / "model.tar.gz"
+    archive.touch()
     with pytest.raises(InputError, match="OPTIONS.json.WEIGHTS.hdf5, got one file"):
         elmo(text, out, "--model", weights)
     for file, options, message in (
         (out, ("--device", "cuda:99"), "device: expected auto or cpu"),
         (out, ("--overlap", 300), "overlap: expected .* got 300"),
         (text, ("--force",), "in.txt: "),
+        (archive, ("--mix", archive, "--force"), "would overwrite an input file"),
         (os.devnull, ("--force",), f"{os.devnull}: "),
         (out, ("--column", "words"), "in.txt: expected a table "),
     ):

@@ -20,7 +20,7 @@ def write_file(args: argparse.Namespace) -> None:
     input_file = args.input_file
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
-    check_output_path(args.output_file, read=[input_file])
+    check_output_path(args.output_file, read=[input_file, args.output])
     settings = {"input": args.input_file}
     if args.column is not None:
         settings["column"] = args.column

@@ -13,7 +13,7 @@ from elmo_tasks.system.files import check_output_path, require_new
 
 def write(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
-    check_output_path(args.output, read=args.corpus)
+    check_output_path(args.output, read=[*args.corpus, args.layers])
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args, args.output)

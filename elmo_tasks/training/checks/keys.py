@@ -81,6 +81,25 @@ NUMBERS: dict[str, Any] = {
 }
 """Of samplers, optimizers and schedules, which do not look at them, or fail."""
 
+LISTS: dict[str, Any] = {
+    **dict.fromkeys(
+        (
+            "end_tokens",
+            "no_grad",
+            "non_padded_namespaces",
+            "prevent_regexes",
+            "sorting_keys",
+            "start_tokens",
+        ),
+        Optional[list[str]],
+    ),
+    "parameter_groups": Optional[
+        list[Annotated[tuple[list[str], dict[str, Any]], AsTuple]]
+    ],
+    "tokens_to_add": Optional[dict[str, list[str]]],
+}
+"""Of any part: AllenNLP takes the letters of a text for its strings."""
+
 GIVEN_TO_TRAINING = ("serialization_dir", "local_rank", "ddp_accelerator")
 """Arguments of AllenNLP's training that are no keys of a config."""
 
@@ -120,8 +139,9 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
     if config.get("evaluate_on_test") and config.get("test_data_path") is None:
         yield "evaluate_on_test: expected test_data_path, which is not in the config"
     yield from _other_vectors(config)
+    yield from _wrong_parts("", config, LISTS)
     for part in ("data_loader", "validation_data_loader", "trainer"):
-        yield from _wrong_numbers(part, config.get(part))
+        yield from _wrong_parts(part, config.get(part), NUMBERS)
     trainer = config.get("trainer")
     if not isinstance(trainer, Mapping):
         return
@@ -138,14 +158,15 @@ def wrong_keys(config: Mapping[str, Any]) -> Iterator[str]:
                 yield from map(str, wrong_values(where, parameter.annotation, value))
 
 
-def _wrong_numbers(path: str, value: Any) -> Iterator[str]:
-    """A line for each of `NUMBERS` in a part of a config that is out of range."""
+def _wrong_parts(path: str, value: Any, types: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each value in a part of a config that is not of its key's type."""
     for key, part in items(value):
         where = below(path, key)
-        if key in NUMBERS and not isinstance(part, Mapping):  # else of each task
-            yield from map(str, wrong_values(where, NUMBERS[key], part))
+        of_each_task = key == "batch_size" and isinstance(part, Mapping)
+        if key in types and not of_each_task:
+            yield from map(str, wrong_values(where, types[key], part))
         else:
-            yield from _wrong_numbers(where, part)
+            yield from _wrong_parts(where, part, types)
 
 
 def _other_vectors(config: Mapping[str, Any]) -> Iterator[str]:

@@ -103,7 +103,8 @@ def test_sums_lose_no_digits() -> None:
 
 
 def test_errors(text: Path) -> None:
-    (text.parent / "old").touch()
+    old = text.parent / "old"
+    old.touch()
     _, weights = write_bilm(text.parent)
     for arguments, message in (
         ((text, "old"), "the file exists"),
@@ -118,6 +119,7 @@ def test_errors(text: Path) -> None:
         ),
         ((text, "in", "--min-count", 1), "would overwrite an input file"),
         ((text, weights, "--force"), "would overwrite an input file"),
+        ((text, old, "--layers", old, "--force"), "would overwrite an input file"),
     ):
         with pytest.raises(InputError, match=message):
             static(*arguments)
