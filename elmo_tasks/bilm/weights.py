@@ -168,8 +168,7 @@ def require_match(
         if name not in found:
             listed.append(f"missing: {name} {shape}")
         elif found[name] != shape:
-            problem = f"wrong shape: {name}: expected {shape}, got {found[name]}"
-            listed.append(problem)
+            listed.append(f"wrong shape: {name}: expected {shape}, got {found[name]}")
     for name in sorted(found.keys() - expected.keys()):
         listed.append(f"unused: {name} {found[name]}")
     if len(listed) > 1:

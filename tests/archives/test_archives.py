@@ -61,6 +61,10 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("weights.th", None), "the archive lacks weights.th"),
         (("vocabulary", b""), "the archive lacks vocabulary"),
         (
+            ("vocabulary/non_padded_namespaces.txt", None),
+            "the archive lacks vocabulary/non_padded_namespaces.txt",
+        ),
+        (
             ("vocabulary/notes.txt", b"remember\n"),
             "no model can be built .* OOV token not found",
         ),
@@ -313,7 +317,7 @@ def test_a_model_of_an_unknown_class(name: str, problem: str, tmp_path: Path) ->
 def test_a_config_that_is_no_json_object(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text)
     (tmp_path / "vocabulary").mkdir()
-    (tmp_path / "vocabulary" / "tokens.txt").touch()
+    (tmp_path / "vocabulary/non_padded_namespaces.txt").touch()
     with pytest.raises(InputError, match=r"expected .* config\.json, got"):
         load_archive(tmp_path)
 

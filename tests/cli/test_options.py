@@ -246,8 +246,7 @@ def places(
 
 
 def json_lines(values: Iterable[Any]) -> str:
-    lines = [json.dumps(value) + "\n" for value in values]
-    return "".join(lines)
+    return "".join([json.dumps(value) + "\n" for value in values])
 
 
 def table_row(name: str, config: Path, changes: dict[str, Any]) -> dict[str, Any]:
@@ -352,8 +351,7 @@ def test_results_are_the_same_with_any_options(
             found.append(json.loads(shown[shown.index("{") :]))
             assert found[-1] == pytest.approx(found[0], abs=1e-5), line
         else:
-            answers = shown.splitlines()
-            found.append([json.loads(answer)["tags"] for answer in answers])
+            found.append([json.loads(answer)["tags"] for answer in shown.splitlines()])
             assert found[-1] == found[0], line
 
 

@@ -26,8 +26,7 @@ CLUSTERS = [
 
 
 def test_documents_parts_and_clusters() -> None:
-    instances = list(CorefReader().read(STORIES))
-    known = [metadata(instance) for instance in instances]
+    known = [metadata(instance) for instance in CorefReader().read(STORIES)]
     names = [(one["key"], one["part"], one["line"]) for one in known]
     assert names == [
         ("bc/pier/00/pier_0001", 0, 2),

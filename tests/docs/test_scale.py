@@ -49,8 +49,7 @@ def test_the_pages_lines(home: Path, tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus/a.txt").write_text("She heard the play .\nIt ended .\n")
     short = {"dataset_reader.max_instances": 20, "trainer.num_epochs": 1}
-    rows = [row("baseline", changes=SMALLER | short)]
-    table = str(write_table(tmp_path, rows))
+    table = str(write_table(tmp_path, [row("baseline", changes=SMALLER | short)]))
     blocks = [block.text for block in blocks_of(ROOT / "docs/TABLES.md")]
     (block,) = [text for text in blocks if "ray start --head" in text]
     lines = [COMMANDS]

@@ -53,8 +53,7 @@ def pattern(text: str) -> re.Pattern[str]:
     """Finds a text of the file: `...` is anything, blanks and line ends are alike."""
     parts = []
     for part in text.split("..."):
-        words = [re.escape(word) for word in part.split()]
-        parts.append(r"\s+".join(words))
+        parts.append(r"\s+".join([re.escape(word) for word in part.split()]))
     return re.compile(r".*?".join(parts), re.DOTALL)
 
 

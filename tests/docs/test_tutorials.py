@@ -59,8 +59,7 @@ def test_first_cell_installs_where_the_package_is_missing(
         "import sys\nprint(*sys.argv[1:], file=open('asked', 'a'))\n"
     )
     command = [sys.executable, "-S", "-c", first]
-    environment = {"PYTHONPATH": str(tmp_path)}
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, check=True)
     asked = (tmp_path / "asked").read_text().splitlines()
     assert f"git+{URLS['Source']}" in asked[0]
     if source.stem in CORE_ALONE:

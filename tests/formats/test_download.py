@@ -68,8 +68,7 @@ def test_a_digest_is_checked_before_a_file_is_kept(server: Server, cache: Path) 
         local_path(f"{url}#sha256={'0' * 64}")
     assert kept(cache) == []
     known = f"{url}#sha256={SHA256.upper()}"
-    path = local_path(known)
-    path.write_bytes(b"damaged")
+    local_path(known).write_bytes(b"damaged")
     with pytest.raises(NotAllowed):
         local_path(known, offline=True)
     assert local_path(known).read_bytes() == CONTENT

@@ -84,8 +84,7 @@ def test_the_size_of_a_dataset_without_values(
     size: int, is_bounded: bool, tmp_path: Path
 ) -> None:
     with h5py.File(tmp_path / "file", "w") as file:
-        dataset = file.create_dataset("x", (size // 4,), "f4")
-        problem = not_stored(dataset)
+        problem = not_stored(file.create_dataset("x", (size // 4,), "f4"))
     assert problem == (None if is_bounded else f"expected {size:,} bytes, got 0")
 
 

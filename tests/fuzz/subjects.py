@@ -234,7 +234,7 @@ def with_member(name: str, content: bytes | None, archived: Path = ARCHIVE) -> b
         tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive,
     ):
         for member in sound.getmembers():
-            if member.name.split("/")[0] != name:
+            if name not in (member.name, member.name.split("/")[0]):
                 archive.addfile(member, io.BytesIO(_content(sound, member)))
         if content is not None:
             added = tarfile.TarInfo(name)

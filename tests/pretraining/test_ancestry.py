@@ -123,8 +123,7 @@ def digests(folder: Path) -> list[str]:
     """In the options, of the biLMs from which the one in the folder was tuned."""
     names = ("options.json", "config.json")
     (file,) = [folder / name for name in names if (folder / name).exists()]
-    found = json.loads(file.read_text()).get("tuned_from", [])
-    return [one["sha256"] for one in found]
+    return [one["sha256"] for one in json.loads(file.read_text()).get("tuned_from", [])]
 
 
 def exported(run: Path, out: Path) -> str:

@@ -163,8 +163,7 @@ def test_warns_of_lost_answers(
 ) -> None:
     both = [("fer", 4), ("ferry", 4)]
     file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], both)
-    instances = list(SquadReader().read(file))
-    ids = [metadata(instance)["id"] for instance in instances]
+    ids = [metadata(instance)["id"] for instance in SquadReader().read(file)]
     assert ids == ["q0", "q1", "q2", "q3"]
     assert f"{file}: 1 of 4 questions, such as q2, have no answer" in caplog.text
     file = write(tmp_path, [("ferry", 5)], [("ferry", 3)])

@@ -288,8 +288,7 @@ def test_the_metric_sees_the_combined_scores(runs: list[Run], tmp_path: Path) ->
     file.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
 
     def accuracy(*of: Path) -> float:
-        found = ensemble.score_ensemble(of, str(file))
-        return float(found["accuracy"])
+        return float(ensemble.score_ensemble(of, str(file))["accuracy"])
 
     assert accuracy(archives[0]) == 0.0
     assert accuracy(archives[1]) == accuracy(*archives) == 1.0

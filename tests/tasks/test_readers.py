@@ -103,8 +103,7 @@ def words_of(vocabulary: Vocabulary) -> dict[str, set[str]]:
 def batches_of(made: MultiProcessDataLoader, vocabulary: Vocabulary) -> list[str]:
     """The contents of all batches, in any order."""
     made.index_with(vocabulary)
-    batches = [repr(plain(batch)) for batch in made]
-    return sorted(batches)
+    return sorted([repr(plain(batch)) for batch in made])
 
 
 @for_all_tasks

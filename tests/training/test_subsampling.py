@@ -77,8 +77,7 @@ def test_data_loader(file: Path) -> None:
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
     other = loader(file, share=0.2, share_seed=3)
     assert names(other.iter_instances()) == sample(file, 0.2, seed=3)
-    of_part = loader(file, share=0.2, part=[0, 0.9])
-    sampled = names(of_part.iter_instances())
+    sampled = names(loader(file, share=0.2, part=[0, 0.9]).iter_instances())
     assert len(sampled) == 9 and set(sampled) < set(NAMES[:45])
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))

@@ -33,8 +33,7 @@ def described(task: str) -> dict[str, Any]:
 
 
 def write(file: Path, *inputs: Any) -> Path:
-    lines = [json.dumps(one) + "\n" for one in inputs]
-    file.write_text("".join(lines))
+    file.write_text("".join([json.dumps(one) + "\n" for one in inputs]))
     return file
 
 

@@ -57,8 +57,7 @@ def test_predictions_are_those_of_predict(
     task: str, server: Server, tmp_path: Path
 ) -> None:
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    lines = [json.dumps(one) + "\n" for one in INPUTS[task]]
-    given.write_text("".join(lines))
+    given.write_text("".join([json.dumps(one) + "\n" for one in INPUTS[task]]))
     elmo_tasks("predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out)
     found = b""
     for one in INPUTS[task]:

@@ -273,14 +273,15 @@ def _tasks() -> str:
     records = []
     for task in TASKS.values():
         files = CORPORA.get(task.name, ())
-        record = {
-            "name": task.name,
-            "row_label": task.title,
-            "metric": task.metric,
-            "paper": task.paper,
-            "test": files[2].name if len(files) > 2 else None,
-        }
-        records.append(record)
+        records.append(
+            {
+                "name": task.name,
+                "row_label": task.title,
+                "metric": task.metric,
+                "paper": task.paper,
+                "test": files[2].name if len(files) > 2 else None,
+            }
+        )
     return json.dumps(records)
 
 
@@ -303,8 +304,11 @@ def _configs(table: Path, name: str, scale: str) -> list[Path]:
     """
     file = f"{name}.jsonnet"
     beside = table.parent.parent
-    folders = [beside / scale, scale_folder(beside, scale)]
-    folders.append(scale_folder(configs_root(), scale))
+    folders = [
+        beside / scale,
+        scale_folder(beside, scale),
+        scale_folder(configs_root(), scale),
+    ]
     return [folder.absolute() / file for folder in folders]
 
 

@@ -78,18 +78,10 @@ def _gather(archive: Path, folder: Path) -> None:
                 target.symlink_to(path.absolute())
     else:
         unpack(archive, folder, ARCHIVED)
-    _require_whole(folder, archive)
-
-
-def _require_whole(folder: Path, archive: Path) -> None:
-    """
-    Raises `InputError` if what `archive` has unpacked to lacks a part.
-    """
     lacking = []
-    if not (folder / CONFIG).is_file():
-        lacking.append(CONFIG)
-    if not (folder / VOCABULARY).is_dir():
-        lacking.append(VOCABULARY)
+    for name in (CONFIG, f"{VOCABULARY}/non_padded_namespaces.txt"):
+        if not (folder / name).is_file():
+            lacking.append(name)
     if lacking:
         problem = f"the archive lacks {', '.join(lacking)}"
         raise InputError(problem, file=archive, hint=HINT)

@@ -62,8 +62,7 @@ def constructed(
     fetched: list[str] = []
     for key in PARTS:
         if key in changed:
-            in_model = key == "model"
-            changed[key] = _part("", changed[key], in_model, offline, fetched)
+            changed[key] = _part("", changed[key], key == "model", offline, fetched)
     return changed, fetched
 
 

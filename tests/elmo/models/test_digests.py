@@ -123,8 +123,7 @@ def test_a_byte_of_any_file_that_is_opened_changes_the_digest(tmp_path: Path) ->
     command = ["strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=open,openat", "-o"]
     command += [str(trace), sys.executable, "-c", script]
     command.append(json.dumps(list(given.values())))
-    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
-    subprocess.run(command, check=True, env=environment)
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
     opened = set()
     for line in trace.read_text().splitlines():
         if f"<{tmp_path}/" in line:
