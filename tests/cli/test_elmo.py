@@ -43,9 +43,12 @@ def test_output_and_file(
     text: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    out = tmp_path / "out.hdf5"
-    elmo(text, out, *bilm, "--max-length", 4, "--overlap", 2)
+    monkeypatch.chdir(tmp_path)
+    out = Path("all")
+    out.touch()
+    elmo(text, out, *bilm, "--force", "--max-length", 4, "--overlap", 2)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
         "3 sentences, 10 tokens",

@@ -8,6 +8,7 @@ from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import token_bar
 from elmo_tasks.errors import InputError
+from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.system.files import check_output_path
 
 
@@ -20,7 +21,10 @@ def write_file(args: argparse.Namespace) -> None:
     input_file = args.input_file
     if input_file == STANDARD_INPUT:
         input_file = "/dev/stdin"
-    check_output_path(args.output_file, read=[input_file, args.output])
+    read = [input_file]
+    if args.output not in OUTPUTS:  # an archive
+        read.append(args.output)
+    check_output_path(args.output_file, read=read)
     settings = {"input": args.input_file}
     if args.column is not None:
         settings["column"] = args.column

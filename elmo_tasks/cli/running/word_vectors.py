@@ -8,19 +8,23 @@ from elmo_tasks.elmo.batching import Line, parsed, token_bar
 from elmo_tasks.elmo.vectors.static import frequent_words
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.vector_files import write_word_vectors
+from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.system.files import check_output_path, require_new
 
 
 def write(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
-    check_output_path(args.output, read=[*args.corpus, args.layers])
+    layers = args.layers
+    read = list(args.corpus)
+    if layers.isdecimal():
+        layers = int(layers)
+    elif layers not in OUTPUTS:  # an archive
+        read.append(layers)
+    check_output_path(args.output, read=read)
     if not args.force:
         require_new(args.output)
     elmo = open_elmo(args, args.output)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
-    layers = args.layers
-    if layers.isdecimal():
-        layers = int(layers)
     with token_bar() as bar:
         vectors = elmo.mean_vectors(
             _sentences(args),

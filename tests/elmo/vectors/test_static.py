@@ -32,7 +32,7 @@ def text(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-def static(text: Path, out: str, *options: object) -> None:
+def static(text: Path, out: str | Path, *options: object) -> None:
     options_file, weight_file = write_bilm(text.parent)
     files = ("--model", f"{options_file}+{weight_file}")
     elmo_tasks("static", text, "--output", text.parent / out, *files, *options)
@@ -63,12 +63,18 @@ def test_vectors_are_means_over_the_text(text: Path) -> None:
         )
 
 
-def test_a_layer_by_its_number(text: Path) -> None:
-    static(text, "v.txt", "--min-count", 1, "--layers", 1, "--most", 3)
-    assert (text.parent / "v.txt").read_bytes().startswith(b"3 12\n")
+@pytest.mark.parametrize("layer", [1, "top"])
+def test_a_file_with_the_name_of_its_layer(
+    text: Path, layer: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(text.parent)
+    out = Path(str(layer))
+    out.touch()
+    static(text, out, "--min-count", 1, "--layers", layer, "--most", 3, "--force")
+    assert out.read_bytes().startswith(b"3 12\n")
     elmo = Elmo.from_files(*write_bilm(text.parent))
-    expected = elmo.mean_vectors(TEXT, ["over"], layers=1)[0]
-    assert np.allclose(read(text.parent / "v.txt")["over"], expected, atol=1e-4)
+    expected = elmo.mean_vectors(TEXT, ["over"], layers=layer)[0]
+    assert np.allclose(read(out)["over"], expected, atol=1e-4)
 
 
 class Scattered:
