@@ -260,8 +260,7 @@ def ancestry_to_json(ancestry: Ancestry) -> list[dict[str, str]]:
     """A list with an object for each, of what is known."""
     written = []
     for ancestor in ancestry:
-        known = {key: value for key, value in asdict(ancestor).items() if value}
-        written.append(known)
+        written.append({key: value for key, value in asdict(ancestor).items() if value})
     return written
 
 

@@ -132,8 +132,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
     from elmo_tasks.cli.running.probe_tables import pos_table
     from elmo_tasks.experiments.probes.pos import probe_pos
 
-    report = probe_pos(open_chosen(args), args.train, args.test)
-    print(pos_table(report))
+    print(pos_table(probe_pos(open_chosen(args), args.train, args.test)))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:

@@ -26,7 +26,10 @@ from elmo_tasks.pretraining.text.prepare import (
 from tests.pretraining.test_marks import TYPED, as_plain
 from tests.test_flow import elmo_tasks
 
-TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
+TEXTS = [
+    "Gallia est omnis divisa. Incolunt Belgae!",
+    "Aquitani tertiam?\n\nEt\u2028cetera.",
+]
 SPLIT = [
     "Gallia est omnis divisa .",
     "Incolunt Belgae !",

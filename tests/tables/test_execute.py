@@ -57,8 +57,7 @@ def part(start: float, end: float) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
     folder = tmp_path_factory.mktemp("ablation")
-    root = write_data_root(folder / "data")
-    return planner(folder, rows(root))
+    return planner(folder, rows(write_data_root(folder / "data")))
 
 
 @pytest.fixture(scope="module")

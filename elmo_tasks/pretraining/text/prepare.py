@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from gzip import GzipFile
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -131,7 +132,7 @@ def _texts(
         if not isinstance(row.text, str):
             problem = f"expected a text in {column!r}, got a list of words"
             raise InputError(problem, file=file, line=row.line)
-        yield row.text.splitlines()
+        yield StringIO(row.text, newline=None)  # ends lines where a file of text does
 
 
 def _lines_as_sentences(texts: Iterable[Iterable[str]]) -> Iterator[Sentence]:
