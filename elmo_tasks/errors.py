@@ -172,8 +172,7 @@ def _allennlp_line(error: BaseException) -> str | None:
     """
     if not _is_of(error, "ConfigurationError"):
         return None
-    messages = [" ".join(_message(cause).split()) for cause in causes(error)]
-    return "; ".join(messages)
+    return "; ".join([" ".join(_message(cause).split()) for cause in causes(error)])
 
 
 def _worker_line(error: BaseException) -> str | None:

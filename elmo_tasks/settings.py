@@ -219,8 +219,7 @@ class Settings:
     def of(cls, values: Mapping[str, Any]) -> Self:
         """From the values that are its fields; others are ignored."""
         known = annotations(cls)
-        own = {key: value for key, value in values.items() if key in known}
-        return cls(**own)
+        return cls(**{key: value for key, value in values.items() if key in known})
 
 
 def wrong_in(cls: type[Settings], values: Mapping[str, Any]) -> list[Wrong]:

@@ -44,5 +44,4 @@ def with_broken_torchvision(folder: Path) -> dict[str, str]:
 def python(code: str, folder: Path, **variables: str) -> str:
     """What a fresh Python prints. Its errors are an `AssertionError`."""
     own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", code]
-    return output_of(command, folder, os.environ | own | variables)
+    return output_of([sys.executable, "-c", code], folder, os.environ | own | variables)

@@ -78,8 +78,7 @@ def test_folder_of_a_run_does_what_its_archive_does(
         data = root / "ner" / "eng.testa"
         elmo_tasks("evaluate", model, data, "--output-file", evaluated)
         elmo_tasks("predict", model, sentences, "--output-file", predicted)
-        named = ("--model", root / "bilm")
-        elmo_tasks("elmo", text, vectors, "--mix", model, *named)
+        elmo_tasks("elmo", text, vectors, "--mix", model, "--model", root / "bilm")
         found[model.name] = [
             evaluated.read_text(),
             predicted.read_text(),

@@ -85,8 +85,7 @@ def test_the_installed_stub_is_for_allennlp_alone(tmp_path: Path) -> None:
 
 def test_a_real_torchvision_has_precedence_over_the_stub(tmp_path: Path) -> None:
     """Both are installed into one folder."""
-    stub = Path(__file__).parents[1] / "torchvision_stub/torchvision.py"
-    shutil.copy(stub, tmp_path)
+    shutil.copy(Path(__file__).parents[1] / "torchvision_stub/torchvision.py", tmp_path)
     real = tmp_path / "torchvision" / "__init__.py"
     real.parent.mkdir()
     real.touch()

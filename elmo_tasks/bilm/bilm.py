@@ -401,8 +401,8 @@ class BiLM(nn.Module):
         position = torch.zeros(
             mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device
         )
-        rows = mask.flatten().cumsum(0).view_as(mask) + 1  # from 2
-        position[:, 1:-1] = rows * mask
+        # The rows of the words, from 2.
+        position[:, 1:-1] = (mask.flatten().cumsum(0).view_as(mask) + 1) * mask
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 
@@ -459,8 +459,7 @@ def _with_rows(states: list[State], stack: LstmStack, rows: int) -> list[State]:
     Copies of the states of each layer, on the device of the stack, with zeros for rows
     that they do not have yet.
     """
-    known = len(states[0][0])
-    unseen = stack.initial_states(max(0, rows - known))
+    unseen = stack.initial_states(max(0, rows - len(states[0][0])))
     complete = []
     for (cell, hidden), (more_cell, more_hidden) in zip(states, unseen, strict=True):
         complete.append(

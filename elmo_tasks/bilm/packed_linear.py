@@ -120,8 +120,7 @@ class QuantizedWeight(PackedWeight):
         # With 16 bits of the mantissa 127 times a scale is exact, so that weights that
         # were unpacked get the same scales again.
         self._scales = (scales.view(torch.int32) & -256).view(torch.float32)
-        values = (flat / self._scales[:, None]).round().to(torch.int8)
-        self._packed = self._pack(values)
+        self._packed = self._pack((flat / self._scales[:, None]).round().to(torch.int8))
 
     def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
         """As that of `PackedWeight`; the outputs are in float32."""

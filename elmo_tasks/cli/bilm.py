@@ -63,8 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     The actions of `elmo-tasks bilm prepare | export | random | perplexity | surprisal | score`.
     """
-    actions = add_actions(parser)
-    add = actions.add_parser
+    add = add_actions(parser).add_parser
     text = "split a corpus into sentences and words"
     _add_prepare(add("prepare", description=_PREPARE, help=text))
     text = "write the official files"

@@ -148,8 +148,7 @@ def run(arguments: list[str]) -> None:
     name = None
     if arguments and arguments[0] in COMMANDS:
         name = arguments[0]
-    chosen = [] if name is None else [name]
-    parser, commands = parsers(*chosen)
+    parser, commands = parsers(*[] if name is None else [name])
     args = parser.parse_args(arguments)
     if args.print_completion is not None:
         _print_completion(args.print_completion)

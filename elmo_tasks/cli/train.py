@@ -63,8 +63,7 @@ def train(args: argparse.Namespace) -> None:
     from elmo_tasks.training.checks.training import is_bundled
     from elmo_tasks.training.config import find_config, read_config
 
-    file = find_config(args.config, args.scale)
-    params = read_config(file, args.overrides)
+    params = read_config(find_config(args.config, args.scale), args.overrides)
     if is_bundled(params.params) and "OMP_NUM_THREADS" not in os.environ:
         os.environ["OMP_NUM_THREADS"] = "1"  # of other processes, too
         torch.set_num_threads(1)  # as tables do: the scores in our docs are of one

@@ -260,7 +260,6 @@ def _key(tokens: np.ndarray, digest: bytes) -> bytes:
     A digest of a sentence's ids [T, C], which does not depend on the padding of words,
     and of the `digest` of its source: in the file of another source it finds nothing.
     """
-    used = (tokens != PAD_WORD + 1).any(0).sum()
-    slots = max(MAX_CHARACTERS, used)
+    slots = max(MAX_CHARACTERS, (tokens != PAD_WORD + 1).any(0).sum())
     used_ids = tokens[:, :slots].tobytes()
     return hashlib.blake2b(used_ids, digest_size=16, key=digest).digest()

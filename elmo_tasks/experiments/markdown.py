@@ -13,6 +13,5 @@ def aligned(rows: list[list[str]]) -> list[str]:
     for row in cells:
         padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
         lines.append(f"| {' | '.join(padded)} |")
-    rule = ["-" * max(width, 3) for width in widths]
-    lines.insert(1, f"| {' | '.join(rule)} |")
+    lines.insert(1, f"| {' | '.join(['-' * max(width, 3) for width in widths])} |")
     return lines

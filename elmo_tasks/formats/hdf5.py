@@ -34,8 +34,7 @@ def write_hdf5(
     image = io.BytesIO()  # HDF5 crashes the process on a full disk
     with h5py.File(image, "w") as file:
         for name, array in arrays.items():
-            values = round_mantissa(array, mantissa_bits)
-            file.create_dataset(name, data=values, **how)
+            file.create_dataset(name, data=round_mantissa(array, mantissa_bits), **how)
     with atomic_write(path) as aside:
         # Not getbuffer(): a view in a traceback crashes Python 3.12.
         aside.write_bytes(image.getvalue())

@@ -240,5 +240,4 @@ class VectorFile:
         for number, raw in raw_lines(opened, self.file):
             starts.append(start)
             start += len(raw)
-            line = decode_line(raw, self.file, number, keep_marks=True)
-            yield number, line
+            yield number, decode_line(raw, self.file, number, keep_marks=True)

@@ -100,5 +100,4 @@ class ElmoModule(InputModule):
         keys = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         hub = {key: options[key] for key in keys if key in options}
         config = cls.load_config(model_name_or_path, **hub)
-        folder = cls.load_dir_path(model_name_or_path, **hub)
-        return cls(folder, **config)
+        return cls(cls.load_dir_path(model_name_or_path, **hub), **config)

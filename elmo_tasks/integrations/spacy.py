@@ -64,8 +64,7 @@ class TaskComponent:
         from elmo_tasks.training.archives.predictors import predictor_of
 
         number = cuda_number(opened_device(self.device))
-        archive = load_archive(self.archive, cuda_device=number)
-        return predictor_of(archive)
+        return predictor_of(load_archive(self.archive, cuda_device=number))
 
     def __call__(self, doc: Doc) -> Doc:
         return next(self.pipe([doc]))

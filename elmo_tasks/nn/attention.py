@@ -94,5 +94,4 @@ class SelfAttention(nn.Module):
         itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
         scores = scores.masked_fill(itself | ~mask[:, None, :], -torch.inf)
         null = self.null_score.expand(mask[:, :, None].shape)  # [B, T, 1]
-        weights = torch.cat([scores, null], 2).softmax(2)  # [B, T, T + 1]
-        return weights[:, :, :-1] @ vectors
+        return torch.cat([scores, null], 2).softmax(2)[:, :, :-1] @ vectors

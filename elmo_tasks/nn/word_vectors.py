@@ -236,8 +236,7 @@ class WordVectors(TokenEmbedder):
             has_more = len(weight) > len(self.weight)
             # Parameters of the same size stay: an optimizer may have them.
             if has_more and len(weight) + len(fixed) == rows:
-                width = self.weight.shape[1]
-                trained = self.weight.new_empty(len(weight), width)
+                trained = self.weight.new_empty(len(weight), self.weight.shape[1])
                 self.weight = nn.Parameter(trained, self.weight.requires_grad)
                 self.fixed = self.fixed[: len(fixed)]
         super()._load_from_state_dict(state_dict, prefix, *arguments)

@@ -407,8 +407,7 @@ def fill_softmax(
         return False
     known = start.vocabulary
     old = start.model.softmax
-    old_ids = [known.id(word) for word in words.words]
-    rows = torch.tensor(old_ids)  # [V]
+    rows = torch.tensor([known.id(word) for word in words.words])  # [V]
     softmax.weight.copy_(old.weight[rows])
     softmax.bias.copy_(old.bias[rows])
     if words.words != known.words:

@@ -96,8 +96,7 @@ class LogUniformSampler(nn.Module):
         """
         tries = np.empty(0, dtype=np.int64)  # the id of each try
         while True:
-            block = self._draws(max(self._block, len(tries)))
-            tries = np.concatenate([tries, block])
+            tries = np.concatenate([tries, self._draws(max(self._block, len(tries)))])
             distinct, first = np.unique(tries, return_index=True)  # first try of each
             if len(distinct) >= self.negatives:
                 rank = self.negatives - 1
@@ -118,8 +117,7 @@ class LogUniformSampler(nn.Module):
         """
         uniform = torch.rand(count, dtype=torch.float64).numpy()
         powers = np.exp(uniform * math.log(self.vocabulary_size + 1.0))
-        ids = powers.astype(np.int64) - 1
-        return np.minimum(ids, self.vocabulary_size - 1)
+        return np.minimum(powers.astype(np.int64) - 1, self.vocabulary_size - 1)
 
     def _expected_tries(self) -> int:
         """
@@ -169,10 +167,8 @@ class OutputSoftmax(nn.Module):
         if self.sampler is not None:
             return self._sampled_loss(hidden, targets, self.sampler, precision)
         own_weight = self.weight.index_select(0, targets)  # [N, P]
-        own_bias = self.bias.index_select(0, targets)  # [N]
-        true = (hidden * own_weight).sum(1) + own_bias  # [N]
-        every = _LogSumExp.apply(hidden, self.weight, self.bias, None, precision)  # [N]
-        return every - true
+        true = (hidden * own_weight).sum(1) + self.bias.index_select(0, targets)  # [N]
+        return _LogSumExp.apply(hidden, self.weight, self.bias, None, precision) - true
 
     @torch.no_grad()
     def exact_nll(

@@ -129,8 +129,7 @@ class WordVocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the official `vocabulary.txt`, a word a line."""
-        lines = [f"{word}\n" for word in self.words]
-        write_text(path, "".join(lines))
+        write_text(path, "".join([f"{word}\n" for word in self.words]))
 
 
 def _counted(paths: list[str | Path]) -> Counter[str]:

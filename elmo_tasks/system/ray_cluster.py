@@ -47,8 +47,7 @@ def _require_listener(address: str) -> None:
     """
     host, _, port = address.rpartition(":")
     if host and "//" not in host:
-        listener = (host, int(port))
-        socket.create_connection(listener, timeout=CONNECT_SECONDS).close()
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
 
 
 def cores_per_process() -> int:

@@ -114,8 +114,7 @@ def train(
                 _launch(training, config, launch)
             except KeyboardInterrupt:
                 raise Interrupted(RECOVER) from None
-            metric = config["trainer"].get("validation_metric", "-loss")
-            draw_curves(folder, metric)
+            draw_curves(folder, config["trainer"].get("validation_metric", "-loss"))
             logger.info("model: %s", write_archive(folder, config))
 
 

@@ -236,5 +236,4 @@ def _problem_of(error: RequestValidationError, kind: type[BaseModel]) -> str:
         return "expected a JSON object, got none"
     if isinstance(first["input"], bytes):
         return "expected a JSON object, sent with Content-Type: application/json"
-    known = kind.model_fields
-    return problem_of(first | {"loc": first["loc"][1:]}, known)
+    return problem_of(first | {"loc": first["loc"][1:]}, kind.model_fields)

@@ -44,8 +44,7 @@ def record_of(described: Mapping[str, Any]) -> Task | OtherModels:
     if page is None:
         return TASKS[described["task"]]
     about = Page(page["title"], page["about"], "json", limits={}, attention=40)
-    boxes = [(key, Box(*box)) for key, *box in page["boxes"]]
-    return OtherModels(about, tuple(boxes))
+    return OtherModels(about, tuple([(key, Box(*box)) for key, *box in page["boxes"]]))
 
 
 def read_examples(

@@ -66,8 +66,7 @@ def make(serving: Serving) -> FastAPI:
 
     models = {}
     for name, file in serving.archives.items():
-        path = Path(file)
-        models[name] = LoadedModel(path, allow_downloads=serving.allow_downloads)
+        models[name] = LoadedModel(Path(file), allow_downloads=serving.allow_downloads)
     return make_app(
         models,
         hosts=serving.hosts,

@@ -152,8 +152,7 @@ def with_contents(change: Callable[[dict[str, bytes]], None]) -> bytes:
     digest = hashlib.sha256()
     for key, path in record["paths"].items():
         members[path] = contents[key]
-        of_file = hashlib.sha256(contents[key]).hexdigest()
-        digest.update(f"{of_file}  {key}/\n".encode())
+        digest.update(f"{hashlib.sha256(contents[key]).hexdigest()}  {key}/\n".encode())
     record["sha256"] = digest.hexdigest()
     members["model.json"] = json.dumps([record]).encode()
     image = io.BytesIO()

@@ -105,8 +105,7 @@ def test_parts_that_evaluate_constructs(
     key: str, value: Any, tmp_path: Path, code: None
 ) -> None:
     (tmp_path / "unpacked").mkdir()
-    other = {**config_of("ner"), key: value}
-    folder = folder_with(other, "ner", tmp_path / "unpacked")
+    folder = folder_with({**config_of("ner"), key: value}, "ner", tmp_path / "unpacked")
     message = outcome(lambda: score(load_archive(folder), SAMPLES["ner"]))
     assert message and "\n" not in message and not was_imported()
 

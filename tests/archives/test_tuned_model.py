@@ -62,8 +62,7 @@ def words_of(archive: Archive) -> Any:
 
 
 def vector_of(archive: Archive, word: str) -> torch.Tensor:
-    word_id = archive.model.vocab.get_token_index(word)
-    return words_of(archive)._row(word_id)
+    return words_of(archive)._row(archive.model.vocab.get_token_index(word))
 
 
 VOCABULARIES = {
@@ -188,8 +187,7 @@ def test_a_tuning_that_was_killed_is_resumed(first: Path, tmp_path: Path) -> Non
     given = tuning(first, tmp_path / "data.txt", None)
     given["trainer"]["num_epochs"] = 4
     (tmp_path / "training_config").mkdir()
-    config = tmp_path / "training_config" / "tuned.jsonnet"
-    config.write_text(json.dumps(given))
+    (tmp_path / "training_config" / "tuned.jsonnet").write_text(json.dumps(given))
     training = Training("tuned", tmp_path, {})
     assert training.run(tmp_path / "whole") == 0
     step = Place("elmo_tasks.training.trainer:ResumableTrainer.batch_outputs", 5)

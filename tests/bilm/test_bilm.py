@@ -132,8 +132,7 @@ def test_hash_collisions_of_tokens(tmp_path: Path, words: list[str]) -> None:
     boundaries = 2
     encoded = 4 if "eagc" in words else 2  # the hashes collide, or not
     assert counts == [boundaries + encoded]
-    expected = torch.cat(alone * 2)
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0.0)
+    torch.testing.assert_close(found, torch.cat(alone * 2), atol=1e-5, rtol=0.0)
     assert not torch.allclose(found[0], found[1], atol=1e-3)
 
 
@@ -211,8 +210,7 @@ def test_autocast_changes_neither_layers_nor_gradients() -> None:
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
             layers = bilm(batch_to_ids(SENTENCES)).layers
         layers.square().mean().backward()
-        gradients = [weight.grad for weight in bilm.parameters()]
-        results.append([layers] + gradients)
+        results.append([layers] + [weight.grad for weight in bilm.parameters()])
     for plain, under_autocast in zip(results[0], results[1], strict=True):
         assert torch.equal(plain, under_autocast)
 

@@ -69,8 +69,7 @@ def test_layers_equal_those_of_the_unpacked_bilm(
         patch.setattr(torch.backends.mkldnn, "enabled", False)
         expected = plain(IDS).layers
     tolerance = 1e-5 if precision == "float32" else 0.05
-    found = packed(IDS).layers
-    torch.testing.assert_close(found, expected, atol=tolerance, rtol=0.0)
+    torch.testing.assert_close(packed(IDS).layers, expected, atol=tolerance, rtol=0.0)
     assert expected.abs().max() > 0.5
 
 

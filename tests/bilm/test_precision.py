@@ -30,8 +30,7 @@ def of_bilm(name: str, folder: Path) -> Tensor:
 
 
 def of_packed_bilm(name: str, folder: Path) -> Tensor:
-    bilm = BiLM.from_files(*embedded_bilm(), precision=name, packed=True)
-    return bilm(IDS).layers
+    return BiLM.from_files(*embedded_bilm(), precision=name, packed=True)(IDS).layers
 
 
 def of_transformer(name: str, folder: Path) -> Tensor:

@@ -60,8 +60,7 @@ def test_products_in_8_bits_are_sums_of_rounded_values(
     """Beside NumPy, with rows of very different sizes and rows of zeros."""
     weight = torch.randn(40, 4, 6)
     weight[0] = 0.0
-    sizes = torch.logspace(-3, 3, rows)[:, None]
-    inputs = torch.randn(rows, 24) * sizes
+    inputs = torch.randn(rows, 24) * torch.logspace(-3, 3, rows)[:, None]
     inputs[-1] *= float(rows == 1)
     bias = torch.randn(40) if with_bias else None
     packed = kind(weight)

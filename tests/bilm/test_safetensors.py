@@ -59,8 +59,7 @@ def test_a_round_trip_through_both_formats(
 def test_rounded_weights_are_those_of_the_official_file(tmp_path: Path) -> None:
     pairs = ("o.json", "w.hdf5"), NAMES
     for pair in pairs:
-        paths = [tmp_path / name for name in pair]
-        random_bilm().save_files(*paths, mantissa_bits=3)
+        random_bilm().save_files(*[tmp_path / name for name in pair], mantissa_bits=3)
     found, expected = [
         BiLM.from_files(*[tmp_path / name for name in pair]) for pair in pairs
     ]

@@ -111,8 +111,7 @@ def common_links(
     last_entity = last_entities(key)
     for entity in response:
         homes = [last_entity.get(mention) for mention in entity]
-        missing = homes.count(None)
-        parts = len(set(homes) - {None}) + missing
+        parts = len(set(homes) - {None}) + homes.count(None)
         links += len(entity) - parts
     return links
 

@@ -82,8 +82,7 @@ def expected(documents: Sequence[tuple[Clusters, Clusters]]) -> dict[str, float]
         scores[f"{name}_recall"] = recall
         scores[f"{name}_f1"] = ratio([(2 * precision * recall, precision + recall)])
     for part in ("precision", "recall", "f1"):
-        of_metrics = [scores[f"{name}_{part}"] for name in METRICS]
-        scores[part] = sum(of_metrics) / 3
+        scores[part] = sum([scores[f"{name}_{part}"] for name in METRICS]) / 3
     return scores
 
 
@@ -134,8 +133,7 @@ def official(response: Clusters, key: Clusters, *, length: int) -> list[list[flo
 def by_scorer(response: Clusters, key_cells: list[str]) -> list[list[float]]:
     """The same for the column of the key."""
     # The order of clusters that begin with the same mention is that of their numbers.
-    numbered = sorted(response, key=places)
-    brackets = column(numbered, length=len(key_cells))
+    brackets = column(sorted(response, key=places), length=len(key_cells))
     rows = []
     for recall, precision in scorer.score(brackets, key_cells):
         rows.append([recall.part, recall.whole, precision.part, precision.whole])
@@ -187,8 +185,7 @@ def altered(generator: Random, cluster: list[tuple[int, int]]) -> list[tuple[int
     """
     kept = [mention for mention in cluster if generator.random() < 0.8] or cluster
     start, end = generator.choice(cluster)
-    other = (max(0, start - 1), end)
-    changed = kept + [other, generator.choice(kept)]
+    changed = kept + [(max(0, start - 1), end), generator.choice(kept)]
     if can_be_written(changed):
         return changed
     return kept

@@ -81,8 +81,7 @@ def test_files_without_annotation_are_read_for_predictions(tmp_path: Path) -> No
     assert clusters_in(tmp_path) == [None] * 3
     (tmp_path / "bare.gold_conll").write_text(bare.replace("-\n", "(7)\n", 1))
     assert clusters_in(tmp_path) == [None] * 3  # one singleton
-    other = text.replace("pier_0001", "pier_0002")
-    (tmp_path / "stories.gold_conll").write_text(other)
+    (tmp_path / "stories.gold_conll").write_text(text.replace("pier_0001", "pier_0002"))
     assert clusters_in(tmp_path) == [[], [], []] + CLUSTERS
 
 

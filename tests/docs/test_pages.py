@@ -60,8 +60,7 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     found = set()
     for heading in HEADING.findall(FENCE.sub("", page.read_text("utf-8"))):
-        text = re.sub(r"[^\w\s-]", "", heading.lower())
-        found.add(text.strip().replace(" ", "-"))
+        found.add(re.sub(r"[^\w\s-]", "", heading.lower()).strip().replace(" ", "-"))
     return found
 
 

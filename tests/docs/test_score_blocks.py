@@ -58,8 +58,7 @@ def test_the_error_of_a_mean_over_blocks_of_other_sizes() -> None:
         blocks = [[generator.gauss(0, 1) for _ in range(size)] for size in sizes]
         without = []
         for index in range(len(blocks)):
-            rest = blocks[:index] + blocks[index + 1 :]
-            without.append(mean(chain(*rest)))
+            without.append(mean(chain(*(blocks[:index] + blocks[index + 1 :]))))
         whole = mean(chain(*blocks))
         found.append(SCRIPT["jackknife_error"](whole, without, sizes) ** 2)
     assert mean(found) == pytest.approx(1 / sum(sizes), rel=0.1)

@@ -109,8 +109,7 @@ def test_a_hub_that_does_not_answer(hub: FakeHub) -> None:
 
 
 def test_a_model_of_the_hub(hub: FakeHub) -> None:
-    patterns = ["*.json", "*.bin"]
-    folder = hub_model("me/latin/", patterns)
+    folder = hub_model("me/latin/", ["*.json", "*.bin"])
     names = [path.name for path in folder.rglob("*") if path.is_file()]
     assert sorted(names) == ["b.bin", "options.json"]
     with pytest.raises(InputError, match="me/latin: it has no files of a model"):

@@ -32,8 +32,7 @@ def test_the_card_of_a_published_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What its publisher says stands in the card, unless something else is said."""
-    files = write_bilm(tmp_path)
-    model = PublishedModel("English", "news", files, licence="MIT")
+    model = PublishedModel("English", "news", write_bilm(tmp_path), licence="MIT")
     monkeypatch.setitem(MODELS, NAME, model)
     elmo = Elmo.from_pretrained(NAME, device="cpu")
     elmo.save_pretrained(tmp_path / "a")

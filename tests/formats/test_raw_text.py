@@ -72,8 +72,7 @@ def test_tokenizers(chosen: Any, words: list[str], name: str) -> None:
 
 
 def test_a_language_of_spacy_is_a_tokenizer() -> None:
-    language = spacy.blank("en", meta={"name": "mine"})
-    split, recorded = open_tokenizer(language)
+    split, recorded = open_tokenizer(spacy.blank("en", meta={"name": "mine"}))
     assert split(" don't  So") == ["do", "n't", "So"]
     assert recorded == f"spaCy {spacy.__version__}, en_mine"
 

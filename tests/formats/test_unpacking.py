@@ -100,8 +100,7 @@ def test_known_names_are_unpacked_and_no_others(mode: str, tmp_path: Path) -> No
     names = ["config.json", "./best.th", "vocabulary/labels.txt"]
     names += ["../escaped.th", "/tmp/escaped.th", "vocabulary/../../escaped"]
     names += ["vocabulary/a/b", "conftest.py"]
-    archive = packed([member(name, b"x") for name in names], mode)
-    (tmp_path / "a").write_bytes(archive)
+    (tmp_path / "a").write_bytes(packed([member(name, b"x") for name in names], mode))
     unpack(tmp_path / "a", tmp_path / "to/here", ARCHIVED)
     found = [path for path in (tmp_path / "to").rglob("*") if path.is_file()]
     here = tmp_path / "to/here"

@@ -79,6 +79,5 @@ def test_self_attention_equals_loops() -> None:
             scores = [attention.null_score.item()]
             for k in others:
                 scores.append(similarity(attention.similarity, row[t], row[k]))
-            weights = softmax(scores)[1:]
-            expected = mean(weights, row[others])
+            expected = mean(softmax(scores)[1:], row[others])
             torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)

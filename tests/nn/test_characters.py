@@ -40,5 +40,4 @@ def features_and_gradients(
     """The output, and the gradients of the input and the parameters."""
     features = encoder(tokens, mask)
     variables = [tokens] + list(encoder.parameters())
-    gradients = torch.autograd.grad(features.square().sum(), variables)
-    return [features] + list(gradients)
+    return [features] + list(torch.autograd.grad(features.square().sum(), variables))

@@ -122,8 +122,7 @@ def both_directions(inputs: Tensor, direction: Direction) -> Tensor:
             continue
         words = inputs[row, :length]
         forward = direction(words, 0)
-        backward = direction(words.flip(0), 1).flip(0)
-        rows.append(torch.cat([forward, backward], 1))
+        rows.append(torch.cat([forward, direction(words.flip(0), 1).flip(0)], 1))
     width = rows[0].shape[1]
     padded = []
     for outputs in rows:

@@ -24,8 +24,7 @@ WEIGHTS = [0.3, 1.2, -0.4]
 
 
 def embedder(**keys: Any) -> TokenEmbedder:
-    made = TokenEmbedder.from_params(Params(keys), vocab=Vocabulary())
-    return made.eval()
+    return TokenEmbedder.from_params(Params(keys), vocab=Vocabulary()).eval()
 
 
 def with_weights(module: nn.Module, regex: str, values: list[float]) -> None:

@@ -100,8 +100,7 @@ def test_card_names_the_start(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     make, expected = STARTS[case]
-    start = make(tmp_path)
-    run = tuned_run(tmp_path / "run", start)
+    run = tuned_run(tmp_path / "run", make(tmp_path))
     for folder in ("latin", "own"):  # what the files said when the run began
         shutil.rmtree(tmp_path / folder, ignore_errors=True)
     out = tmp_path / "out"

@@ -172,8 +172,7 @@ def test_where_a_bilm_is_taken_from(run: Path, exported: Path, tmp_path: Path) -
 
 def test_other_names_of_a_language_model(exported: Path, tmp_path: Path) -> None:
     """Its ZIP; by default the embedded one."""
-    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", exported)
-    found = load_trained(packed)
+    found = load_trained(shutil.make_archive(str(tmp_path / "packed"), "zip", exported))
     assert found.vocabulary.words == load_trained(exported).vocabulary.words
     assert len(load_trained().vocabulary) > 10_000
     assert len(load_trained("bundled").vocabulary) > 10_000

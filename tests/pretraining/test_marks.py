@@ -155,8 +155,7 @@ def test_perplexity(
         for name in ("plain.txt", "typed.txt"):
             caplog.clear()
             model, vocabulary = surprisal.model, surprisal.vocabulary
-            measured = perplexity(model, vocabulary, [tmp_path / name], **options)
-            [(_, report)] = measured
+            [(_, report)] = perplexity(model, vocabulary, [tmp_path / name], **options)
             reports.append(report)
         assert reports[1] == pytest.approx(reports[0], rel=1e-6)
         [message] = [one for one in caplog.messages if "typographic" in one]
@@ -183,8 +182,7 @@ def test_vectors(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Those of the plain words, for a biLM with a vocabulary beside it."""
     elmo = Elmo.from_pretrained(device="cpu")
     typed = [line.split() for line in TYPED]
-    plain = [[word.translate(PLAIN) for word in line] for line in typed]
-    expected = elmo.embed(plain)
+    expected = elmo.embed([[word.translate(PLAIN) for word in line] for line in typed])
     assert not caplog.messages
     for found, array in zip(elmo.embed(typed), expected, strict=True):
         np.testing.assert_allclose(found, array, atol=1e-6)

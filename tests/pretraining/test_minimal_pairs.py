@@ -82,8 +82,7 @@ def test_accuracy_of_groups(surprisal: WordSurprisal) -> None:
             bad = good
         if number % 4 == 0:
             words.append("unheard")
-        group = rng.choice(["b", "a", ""])
-        pairs.append(Pair(words, bad.split(), group))
+        pairs.append(Pair(words, bad.split(), rng.choice(["b", "a", ""])))
     counts = GroupCounts()
     correct = {"a": [0.0] * 3, "b": [0.0] * 3, "all": [0.0] * 3}
     for pair, scored in zip(pairs, score_pairs(surprisal, pairs), strict=True):

@@ -122,13 +122,11 @@ def test_sampled_loss_in_several_blocks() -> None:
     ids, tries = draw_of(layer)
     assert layer.sampler is not None
     law = -torch.log1p(-layer.sampler.probabilities)  # [V]
-    expected_counts = -torch.expm1(-tries * law)
-    corrected = layer.bias - expected_counts.log()  # [V]
+    corrected = layer.bias - (-torch.expm1(-tries * law)).log()  # [V]
     logits = hidden @ layer.weight[ids].t() + corrected[ids]  # [N, S]
     logits = logits.masked_fill(ids == targets[:, None], -torch.inf)
     true = (hidden * layer.weight[targets]).sum(1) + corrected[targets]  # [N]
-    both = torch.cat([true[:, None], logits], 1)
-    expected = both.logsumexp(1) - true
+    expected = torch.cat([true[:, None], logits], 1).logsumexp(1) - true
     found = loss_of(layer, hidden, targets)
     weights = torch.rand(rows, dtype=torch.float64)
     inputs = [hidden, layer.weight, layer.bias]

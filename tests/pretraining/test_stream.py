@@ -169,8 +169,7 @@ def test_the_position_of_a_training(shards: list[Path]) -> None:
 def test_the_order_of_a_seed(shards: list[Path]) -> None:
     """Checkpoints of older versions depend on it: the backward seed is 0x5EED more."""
     vocabulary = WordVocabulary.count(shards)
-    stream = TrainingStream(shards, vocabulary, seed=7, batch_size=1, unroll=60)
-    batch = next(stream)
+    batch = next(TrainingStream(shards, vocabulary, seed=7, batch_size=1, unroll=60))
     for side, seed in ((0, 7), (1, 7 + 0x5EED)):
         expected: list[int] = []
         for sentence in shuffled_sentences(shards, seed=seed, cycle=0):

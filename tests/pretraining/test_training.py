@@ -179,8 +179,7 @@ def test_states_for_a_checkpoint(tmp_path: Path) -> None:
     assert list(states) == ["forward", "backward"]
     model.eval()(second)
     model.train()
-    kept = model.carried_states()
-    torch.testing.assert_close(kept, states, rtol=0, atol=0)
+    torch.testing.assert_close(model.carried_states(), states, rtol=0, atol=0)
     expected = model.language_model(first).states
     for direction, of_layers in states.items():
         for found, right in zip(of_layers, expected[direction], strict=True):

@@ -72,8 +72,7 @@ def write_wsd(file: Path, *sentences: str) -> Path:
                 body.append(f"<wf>{escape(word)}</wf>")
         body.append("</sentence>")
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = ["<corpus><text>"] + body + ["</text></corpus>"]
-    file.write_text("\n".join(lines))
+    file.write_text("\n".join(["<corpus><text>"] + body + ["</text></corpus>"]))
     file.with_name(file.name.replace(".data.xml", ".gold.key.txt")).write_text(
         "\n".join(keys)
     )

@@ -62,8 +62,7 @@ def test_fields_from_raw_sentences() -> None:
 def test_clauses_that_are_not_split_are_counted(
     language: str, words: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    chinese = PAIR | {"sentence1": "一个男人正在公园里吃饭。"}
-    file = write(tmp_path, PAIR, chinese)
+    file = write(tmp_path, PAIR, PAIR | {"sentence1": "一个男人正在公园里吃饭。"})
     _, second = SnliReader(language=language).read(file)
     assert len(metadata(second)["premise"]) == words
     found = [record.getMessage() for record in caplog.records]

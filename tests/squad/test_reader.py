@@ -15,8 +15,7 @@ from tests.squad.samples import FIXTURES
 
 def span(instance: Instance) -> tuple[int, int]:
     start = instance.fields["span_start"].sequence_index
-    end = instance.fields["span_end"].sequence_index
-    return start, end
+    return start, instance.fields["span_end"].sequence_index
 
 
 def words(instance: Instance, name: str = "passage") -> list[str]:
@@ -67,8 +66,7 @@ def test_alignment_equals_a_search_over_all_tokens() -> None:
     for start in range(len(PASSAGE)):
         for end in range(start + 1, len(PASSAGE) + 1):
             touched = [i for i, (a, b) in enumerate(OFFSETS) if a < end and b > start]
-            answer = GoldAnswer(PASSAGE[start:end], start)
-            found = align(answer, PASSAGE, OFFSETS)
+            found = align(GoldAnswer(PASSAGE[start:end], start), PASSAGE, OFFSETS)
             if touched:
                 assert found == (touched[0], touched[-1])
             else:

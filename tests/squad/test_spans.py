@@ -27,8 +27,7 @@ def test_best_spans_equal_enumeration(max_length: int) -> None:
     found = best_spans(starts, ends, mask, max_length=max_length, count=6)
     for row, length in enumerate(lengths):
         of_starts = starts[row, :length].tolist()
-        of_ends = ends[row, :length].tolist()
-        spans = enumerated(of_starts, of_ends, max_length)
+        spans = enumerated(of_starts, ends[row, :length].tolist(), max_length)
         total = sum([math.exp(score) for score, _, _ in spans])
         for place, (score, first, last) in enumerate(spans[:6]):
             assert found.starts[row, place].item() == first

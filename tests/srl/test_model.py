@@ -38,8 +38,7 @@ def test_loss_by_hand(build: Build, sum_token_losses: bool) -> None:
 def test_only_the_indicator_tells_which_word_is_the_predicate(build: Build) -> None:
     model = build(given=corpus())
     sentences = [instance("Mira sold two jars", place) for place in (1, 1, 3)]
-    batch = tensors(model.vocab, sentences)
-    logits = model(**batch)["logits"]
+    logits = model(**tensors(model.vocab, sentences))["logits"]
     assert torch.allclose(logits[0], logits[1], atol=1e-6)
     assert (logits[0] - logits[2]).abs().min(dim=1).values.max() > 1e-4
 

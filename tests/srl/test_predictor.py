@@ -66,6 +66,5 @@ def test_frames_are_those_that_were_asked_for(
     predictor: Predictor, places: list[int]
 ) -> None:
     """In this order, also the same one twice."""
-    words = ["Rain"] * 9
-    found = predicates(predictor, tokens=words, predicates=places)
+    found = predicates(predictor, tokens=["Rain"] * 9, predicates=places)
     assert [place for place, _ in found] == places

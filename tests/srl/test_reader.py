@@ -143,6 +143,5 @@ def test_skipped_sentences_are_counted_in_the_metrics(
         right = ROW.format(lemma="plan", frameset="01", argument="(V*)")
         text = "\n".join([wrong] * skipped + [right, right])
         path.write_text(text.replace("NN", "VB"))
-        instances = list(SrlReader().read(path))
-        model.forward_on_instances(instances)
+        model.forward_on_instances(list(SrlReader().read(path)))
         assert model.get_metrics(reset=True)["sentences_skipped"] == skipped

@@ -24,8 +24,7 @@ SMALLER = {
 @pytest.fixture
 def planned(tmp_path: Path) -> Planner:
     root = write_data_root(tmp_path / "data")
-    dev = root / "snli" / "snli_1.0_dev.jsonl"
-    scored = shutil.copy(dev, root / "scored.jsonl")
+    scored = shutil.copy(root / "snli" / "snli_1.0_dev.jsonl", root / "scored.jsonl")
     keys = {"metric": "accuracy", "changes": SMALLER, "file": str(scored)}
     config = str(root / "training_config/snli.jsonnet")
     return planner(tmp_path, [row("plain", config=config, **keys)])

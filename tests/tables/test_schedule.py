@@ -70,8 +70,7 @@ def events(runs: list[Run], *, workers: int, code: str = WORKER) -> list[str]:
         (run.home / f"+{run.row.name}").touch()
 
     for run, failure in execute_all(runs, local(workers, code), started=started):
-        why = f": {failure}" if failure else ""
-        found.append(f"-{run.row.name}{why}")
+        found.append(f"-{run.row.name}{(f': {failure}' if failure else '')}")
         (run.home / run.row.name).touch()
     return found
 

@@ -85,8 +85,7 @@ def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) 
 
 
 def test_spans_are_entities_in_predictions(tmp_path: Path) -> None:
-    made = instances(tmp_path / "x", tag=2, spans=True)
-    model = places(made)
+    model = places(instances(tmp_path / "x", tag=2, spans=True))
     predictor = TaggerPredictor(
         model, ColumnReader(tag=2, spans=True, token_indexers=WORDS)
     )

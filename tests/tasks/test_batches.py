@@ -169,8 +169,7 @@ def srl(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
 def squad(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
     passage = " ".join(texts(draw, "squad", raw=True))
     question = " ".join(texts(draw, "squad", raw=True))
-    start = draw(st.sampled_from([0, -1]))  # without a place: no span
-    answer = GoldAnswer(passage.split()[0], start)
+    answer = GoldAnswer(passage.split()[0], draw(st.sampled_from([0, -1])))
     instance = reader("squad").text_to_instance(question, passage, [answer])
     return {"passage": passage, "question": question}, instance
 

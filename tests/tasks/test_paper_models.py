@@ -172,8 +172,7 @@ def test_places_and_rates_of_dropout(
             if kind not in (VARIATIONAL, ELEMENTS):
                 kind = RECURRENT
             found[place] = (kind, getattr(module, key))
-            count = partial(_count, uses, place)
-            hooks.append(module.register_forward_hook(count))
+            hooks.append(module.register_forward_hook(partial(_count, uses, place)))
     with torch.no_grad():
         model.train()
         loss()

@@ -35,8 +35,7 @@ def described(instances: list[Instance]) -> list[str]:
     """The contents of instances, without the name of their file."""
     found = []
     for instance in instances:
-        contents = [_content(field) for _, field in sorted(instance.items())]
-        found.append(repr(contents))
+        found.append(repr([_content(field) for _, field in sorted(instance.items())]))
     return found
 
 
@@ -96,8 +95,7 @@ def loader(task: str, *, workers: int) -> MultiProcessDataLoader:
 
 def words_of(vocabulary: Vocabulary) -> dict[str, set[str]]:
     """The words by namespace."""
-    namespaces = vocabulary._token_to_index.items()
-    return {name: set(words) for name, words in namespaces}
+    return {name: set(words) for name, words in vocabulary._token_to_index.items()}
 
 
 def batches_of(made: MultiProcessDataLoader, vocabulary: Vocabulary) -> list[str]:

@@ -169,8 +169,7 @@ def columns(*forms: str) -> str:
     lines = []
     for _ in range(12):
         for word in range(4):
-            cells = [form.format(word + 1) for form in forms]
-            lines.append("\t".join(cells))
+            lines.append("\t".join([form.format(word + 1) for form in forms]))
         lines.append("")
     return "\n".join(lines)
 

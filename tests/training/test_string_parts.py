@@ -76,8 +76,7 @@ def test_a_training_of_a_config_of_strings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [[], ["gradient_descent"], "", False, True, 3])
 @pytest.mark.parametrize("key", STRINGS)
 def test_what_is_neither_an_object_nor_a_name(key: str, value: Any) -> None:
-    config = DATA | STRINGS | {key: value}
-    (problem,) = check(config).problems
+    (problem,) = check(DATA | STRINGS | {key: value}).problems
     assert problem.startswith((f"{key}: ", f"{key}.type: "))
 
 

@@ -107,8 +107,7 @@ def test_parts_have_no_unit_in_common_and_together_all(
     lines = file.read_text().splitlines()
     for count in (15, 37, COUNT):
         file.write_text("\n".join(lines[:count]) + "\n")
-        rest = rest_of(kept)
-        found = part(SnliReader(), file, kept) + part(SnliReader(), file, rest)
+        found = part(SnliReader(), file, kept) + part(SnliReader(), file, rest_of(kept))
         start = NAMES.index(found[0])
         assert found == NAMES[start:count] + NAMES[:start]
         assert abs(start - kept[0] * count) <= 0.5 + 1e-9

@@ -67,8 +67,7 @@ def serving(*arguments: object) -> Iterator[Server]:
             line = process.stdout.readline()
             while line and not line.startswith("{"):
                 line = process.stdout.readline()
-            ready = json.loads(line)
-            port = int(ready["url"].rstrip("/").rpartition(":")[2])
+            port = int(json.loads(line)["url"].rstrip("/").rpartition(":")[2])
             yield Server(process, port, errors)
         finally:
             process.kill()

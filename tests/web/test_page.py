@@ -165,11 +165,9 @@ def test_spans_nest_and_cross(show: Show) -> None:
     for cluster in CROSSING:
         clusters.append([])
         for start, end in cluster:
-            mention = {"text": "x", "token_start": start, "token_end": end}
-            clusters[-1].append(mention)
+            clusters[-1].append({"text": "x", "token_start": start, "token_end": end})
     answer = SENTENCES | {"clusters": clusters}
-    link = {"view": "coref", "input": json.dumps(SENTENCES)}
-    page = show(link, {"coref": answer})
+    page = show({"view": "coref", "input": json.dumps(SENTENCES)}, {"coref": answer})
     marks = ["13Mira 's 23old", "3Mira", "23old", "3old", " ferry sank", "1It", "2hers"]
     assert texts(page, ".text mark") == marks
     assert texts(page, ".text") == ["13Mira 's 23old ferry sank . 1It was 2hers ."]
@@ -323,8 +321,7 @@ def test_a_link_reproduces_the_view(show: Show) -> None:
     page.locator("#other").select_option("other")
     page.locator(".examples button").nth(4).click()
     playwright.expect(page.locator("article")).to_have_count(3)
-    fragment = urlsplit(page.url).fragment
-    again = show(dict(parse_qsl(fragment)))
+    again = show(dict(parse_qsl(urlsplit(page.url).fragment)))
     for one in (page, again):
         one.wait_for_load_state("networkidle")
     assert view_of(again) == view_of(page)

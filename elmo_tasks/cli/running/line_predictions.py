@@ -92,8 +92,7 @@ def _read(predictor: Predictor, file: str) -> Iterator[Line]:
 
 def _load(predictor: Predictor, number: int, raw: bytes, file: str) -> Line:
     try:
-        text = decode_line(raw, file, number)
-        return Line(number, predictor.load_line(text))
+        return Line(number, predictor.load_line(decode_line(raw, file, number)))
     except Exception as error:
         return Line(number, error=in_one_line(error))
 

@@ -36,8 +36,7 @@ def download(name: str) -> None:
             hint = f"nearest: {near}; {hint}"
         raise InputError("no published model has this name", file=name, hint=hint)
     for file in model.files:
-        path = local_path(file)
-        print(f"{_described(file, model)}\nsha256: {file_sha256(path)}")
+        print(f"{_described(file, model)}\nsha256: {file_sha256(local_path(file))}")
 
 
 def print_models(text: str) -> None:
@@ -59,8 +58,7 @@ def print_models(text: str) -> None:
         is_there = [_cached(file).is_file() for file in model.files]
         mark = " *" if is_there and all(is_there) else ""
         domain = shorten(model.domain, 20, placeholder=" ...") or "-"
-        dimension = model.dimension or "-"
-        print(_ROW.format(name + mark, model.language, dimension, domain))
+        print(_ROW.format(name + mark, model.language, model.dimension or "-", domain))
     print(f"* in the cache, {cache_folder()}")
     if len(found) == 1:
         for name, model in found.items():

@@ -47,8 +47,7 @@ def write_file(args: argparse.Namespace) -> None:
             started=started,
             progress=bar.update,
         )
-    size = Path(args.output_file).stat().st_size
-    print(f"{args.output_file}: {size:,} bytes")
+    print(f"{args.output_file}: {Path(args.output_file).stat().st_size:,} bytes")
 
 
 def _print_counts(counts: Mapping[str, int], args: argparse.Namespace) -> None:

@@ -172,8 +172,7 @@ def found_files(folder: Path) -> Iterator[tuple[str, str, Path | None]]:
     """
     for record in read_record(folder):
         found = _found(record)
-        path = None if found is None else found.weight_file
-        yield record.label, record.name, path
+        yield record.label, record.name, None if found is None else found.weight_file
 
 
 def require_recorded(

@@ -80,8 +80,7 @@ def save_model(
         beside.append(VOCABULARY_FILE)
     if files is not None and files.weight_file.parent.absolute() == folder.absolute():
         beside.append(SOFTMAX_FILE)  # of this model
-    kind = BILM if files is None else files.kind
-    require_free(folder, [*names, *beside], kind)
+    require_free(folder, [*names, *beside], BILM if files is None else files.kind)
     with atomic_write_folder(folder, last=LAST) as aside:
         if converted is None:
             layers.opened_files().copy_to(aside)

@@ -290,8 +290,7 @@ def _options(token: dict[str, Any], encoder: dict[str, Any]) -> BiLMOptions:
             sizes[name] = token[name]
         sizes["filters"] = tuple(map(tuple, token["filters"]))
         sizes["character_dim"] = token["char_dim"]
-    options = BiLMOptions(**sizes)
-    return replace(options, max_characters_per_token=MOST_CHARACTERS)
+    return replace(BiLMOptions(**sizes), max_characters_per_token=MOST_CHARACTERS)
 
 
 def _read_dictionary(file: Path, special: tuple[str, ...]) -> dict[str, int]:

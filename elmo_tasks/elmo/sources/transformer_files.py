@@ -101,8 +101,7 @@ def load(folder: Path, dtype: torch.dtype) -> Loaded:
     with tempfile.TemporaryDirectory() as seen, _quiet(folder, seen):
         for name, file in files_in(folder, PATTERNS).items():
             if fits_any(name, _SETTINGS):
-                settings = _own_settings(file)
-                Path(seen, name).write_text(json.dumps(settings), "utf-8")
+                Path(seen, name).write_text(json.dumps(_own_settings(file)), "utf-8")
             else:
                 Path(seen, name).symlink_to(file.absolute())
         return _from_pretrained(folder, Path(seen), dtype)
@@ -180,8 +179,7 @@ def require_sound_version(version: str) -> None:
     Raises `InputError` for a version of transformers that runs code of a model although
     it was told not to.
     """
-    numbers = re.findall(r"\d+", version)
-    major_and_minor = [int(number) for number in numbers[:2]]
+    major_and_minor = [int(number) for number in re.findall(r"\d+", version)[:2]]
     if [4, 48] <= major_and_minor < [4, 52] or major_and_minor >= [5, 5]:
         return
     hole = (

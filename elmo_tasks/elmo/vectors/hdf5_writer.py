@@ -89,8 +89,7 @@ def write_vectors(
         attributes[POOLING] = pooling
     if not force:
         require_new(out)
-    name = attributes.get("input", "text")
-    sentences, counts = _read(lines, parse, sizes, name)
+    sentences, counts = _read(lines, parse, sizes, attributes.get("input", "text"))
     started(counts)
     listed = _sentence_to_index(sentences)
     size = _most_bytes(model, sentences, listed, pooling)
@@ -226,6 +225,5 @@ def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     the scale; the largest absolute value of a vector is 127 times the scale.
     """
     scales = np.abs(vectors).max(-1) / np.float32(127)
-    divisors = np.where(scales > 0, scales, 1)
-    steps = np.rint(vectors / divisors[..., None])
+    steps = np.rint(vectors / np.where(scales > 0, scales, 1)[..., None])
     return steps.astype(np.int8), scales

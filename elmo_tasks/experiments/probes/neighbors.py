@@ -155,8 +155,7 @@ def nearest_words(
     name = word if word in own else word.lower()
     if name not in own:
         return None
-    others = _other_cosines(file, name, own[name])
-    return nlargest(top, others, key=itemgetter(1))
+    return nlargest(top, _other_cosines(file, name, own[name]), key=itemgetter(1))
 
 
 def _other_cosines(

@@ -85,8 +85,7 @@ def read_columns(
                     problem, file=path, line=start, hint="an empty line ends a sentence"
                 )
         elif rows:
-            columns = tuple(zip(*rows, strict=True))
-            sentence = ColumnSentence(columns, start)
+            sentence = ColumnSentence(tuple(zip(*rows, strict=True)), start)
             _require_words(sentence, path)
             yield sentence
             rows = []

@@ -166,8 +166,7 @@ def hub_model(address: str, patterns: Sequence[str], *, offline: bool = False) -
 
 
 def _not_fetched(address: str, error: Exception) -> InputError:
-    reason = " ".join(str(error).split())[:300]
-    return InputError(f"cannot fetch {address}: {reason}")
+    return InputError(f"cannot fetch {address}: {' '.join(str(error).split())[:300]}")
 
 
 def fits_any(name: str, patterns: Sequence[str]) -> bool:

@@ -138,5 +138,4 @@ def _packed_indices(mask: Tensor) -> tuple[Tensor, list[int]]:
     starts = order * mask.shape[1]  # [B]
     forward = (starts + steps)[running]  # [N]
     backward = (starts + lengths - 1 - steps)[running]  # [N]
-    indices = torch.stack([forward, backward]).to(mask.device)
-    return indices, running.sum(1).tolist()
+    return torch.stack([forward, backward]).to(mask.device), running.sum(1).tolist()

@@ -53,8 +53,7 @@ def reversed_rows(mask: Tensor) -> Tensor:
     steps, count = mask.shape
     step = torch.arange(steps, device=mask.device)[:, None].expand_as(mask)  # [T, B]
     reversed_step = torch.where(mask, mask.sum(0) - 1 - step, step)
-    sequence = torch.arange(count, device=mask.device)  # [B]
-    return (reversed_step * count + sequence).flatten()
+    return (reversed_step * count + torch.arange(count, device=mask.device)).flatten()
 
 
 def _rows(inputs: Tensor, order: Tensor) -> Tensor:

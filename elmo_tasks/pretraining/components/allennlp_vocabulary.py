@@ -60,8 +60,7 @@ class LmVocabulary(Vocabulary):
         """
         found = []
         if (files is None) == (file is None):
-            expected = "file, or files with size or min_count"
-            found.append(Wrong("files", expected, files))
+            found.append(Wrong("files", "file, or files with size or min_count", files))
         if file is not None and (size or min_count):
             found.append(Wrong("file", "null with size or min_count", file))
         require_none(found)

@@ -163,9 +163,8 @@ class BiLMModel(Model):
         counts = output.counts
         if process_count() > 1:
             counts = total.counts.to(counts.device)
-        share = output._replace(counts=counts)
         # DDP takes the mean of the processes' gradients, which are to be summed.
-        loss = share.loss * process_count() * self.loss_scale
+        loss = output._replace(counts=counts).loss * process_count() * self.loss_scale
         return {
             "loss": loss,
             "nll": total.loss,

@@ -232,5 +232,4 @@ def accuracy(correct: float, pairs: int) -> Accuracy:
     half = _Z * root / (1 + square)
     # Rounding may put an end beyond the share itself.
     low = max(0.0, min(share, middle - half))
-    high = min(1.0, max(share, middle + half))
-    return Accuracy(100 * share, 100 * low, 100 * high)
+    return Accuracy(100 * share, 100 * low, 100 * min(1.0, max(share, middle + half)))

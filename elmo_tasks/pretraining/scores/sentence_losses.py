@@ -85,8 +85,7 @@ def _losses_of(
     model: BiLanguageModel, vocabulary: WordVocabulary, sentences: list[list[str]]
 ) -> Iterator[np.ndarray]:
     """The losses of sentences that are computed together, each [2, n+1]."""
-    longest = max([len(words) for words in sentences])
-    unroll = min(longest + 1, _LONGEST_WINDOW)
+    unroll = min(max([len(words) for words in sentences]) + 1, _LONGEST_WINDOW)
     stream = LmStream.of_sentences(sentences, vocabulary, unroll=unroll)
     windows = [losses for losses, _ in window_losses(model, stream)]
     losses = np.concatenate(windows, axis=1)  # [2, T, B]
@@ -109,8 +108,7 @@ def _carried(
     waiting = np.zeros((2, 0))  # the losses of words whose sentence was not yielded
     words = next(remaining, None)
     for losses, batch in window_losses(model, stream):
-        tokens = int(batch.mask[0].sum())
-        found = losses[:, :tokens, 0]  # [2, T]
+        found = losses[:, : int(batch.mask[0].sum()), 0]  # [2, T]
         waiting = np.concatenate([waiting, found], axis=1)
         while words is not None:
             length = len(words) + 1 if words else 0

@@ -190,8 +190,7 @@ class WordSurprisal:
 
         >>> surprisal = WordSurprisal.from_pretrained(device="cpu")
         """
-        found = opened_device(device)
-        trained = packed(load_trained(model), precision, found)
+        trained = packed(load_trained(model), precision, opened_device(device))
         return cls(trained.model, trained.vocabulary, tokenizer=tokenizer)
 
     @checked
@@ -236,8 +235,7 @@ class WordSurprisal:
         4
         3
         """
-        words = self._splitter.stream(sentences, tokenizer)
-        return self._surprisals(words, state)
+        return self._surprisals(self._splitter.stream(sentences, tokenizer), state)
 
     @checked
     def rows(

@@ -244,8 +244,7 @@ class LmStream:
         targets: list[str] = []
         for window in windows:
             for pairs in window:
-                padding = [_PADDING] * (self._unroll - len(pairs))
-                padded = pairs + padding
+                padded = pairs + [_PADDING] * (self._unroll - len(pairs))
                 inputs += [token for token, _ in padded]
                 targets += [target for _, target in padded]
         return inputs, targets

@@ -120,8 +120,7 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
     """
     `W (g_i * g_j)` for all pairs: spans [R, G] and [C, G], weight [F, G] -> [R, C, F].
     """
-    weighed = rows[:, None] * weight  # [R, F, G]
-    flat = linear(weighed.flatten(0, 1), columns)  # [R F, C]
+    flat = linear((rows[:, None] * weight).flatten(0, 1), columns)  # [R F, C]
     return flat.view(len(rows), len(weight), len(columns)).transpose(1, 2)
 
 

@@ -71,8 +71,7 @@ class CorefScores(Metric):
         metrics, and those of each metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
         numerators = self._counts[:, ::2]  # [3, 2], of recall and precision
-        denominators = self._counts[:, 1::2]  # [3, 2]
-        recall, precision = _ratio(numerators, denominators).T  # [3] each
+        recall, precision = _ratio(numerators, self._counts[:, 1::2]).T  # [3] each
         f1 = _ratio(2 * precision * recall, precision + recall)
         by_metric = np.stack([precision, recall, f1], 1)  # [3, 3]
         scores = dict(zip(PARTS, by_metric.mean(0).tolist(), strict=True))

@@ -94,8 +94,7 @@ class CorefPredictor(JsonLinesPredictor):
         metadata = metadata_of(instance)
         document: TokenizedText | None = metadata.get("document")
         if document is None:
-            words = list(chain.from_iterable(metadata["sentences"]))
-            document = TokenizedText(words)
+            document = TokenizedText(list(chain.from_iterable(metadata["sentences"])))
         clusters = []
         for cluster in outputs["clusters"]:
             clusters.append([document.located(start, end) for start, end in cluster])

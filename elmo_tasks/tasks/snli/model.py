@@ -114,8 +114,7 @@ class EntailmentModel(Classifier):
         # Chen et al. (2017), equations 14 and 15
         enhanced = torch.cat([h, attended, h - attended, h * attended], -1)
         enhanced = self.attention_dropout(enhanced)  # [B, T, 4D]
-        projected = self.projection(enhanced).relu()  # [B, T, H]
-        composed = self.composition(projected, mask)  # [B, T, E]
+        composed = self.composition(self.projection(enhanced).relu(), mask)  # [B, T, E]
         # Equations 18 to 20
         words = mask[:, :, None]
         mean = masked_mean(composed, words, 1)  # [B, E], at least float32

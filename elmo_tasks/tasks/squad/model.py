@@ -122,8 +122,9 @@ class SquadModel(SoftmaxModel):
         attended, summary = self.attention(
             passage_h, mask, question_h, question_mask
         )  # [B, T, D], [B, D]
-        merged = self.merge(passage_h, attended, summary)  # [B, T, W]
-        x = self.self_attention(merged, mask)  # [B, T, W]
+        x = self.self_attention(
+            self.merge(passage_h, attended, summary), mask
+        )  # [B, T, W]
         starts, ends = self.pointers(self.dropout(x), mask)  # [B, T] each
         starts = at_least_float32(starts)
         ends = at_least_float32(ends)
@@ -175,8 +176,7 @@ class SquadModel(SoftmaxModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Removes the logits; see `require_finite`."""
         starts = output_dict.pop("start_logits")
-        ends = output_dict.pop("end_logits")
-        require_finite(starts, ends)
+        require_finite(starts, output_dict.pop("end_logits"))
         return output_dict
 
     @overrides
@@ -200,8 +200,9 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     """
     gold = gold.squeeze(-1)  # [B]
     known = gold >= 0  # [B]
-    indices = gold.clamp(min=0)
-    losses = nn.functional.cross_entropy(logits, indices, reduction="none")  # [B]
+    losses = nn.functional.cross_entropy(
+        logits, gold.clamp(min=0), reduction="none"
+    )  # [B]
     return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
 
 

@@ -29,8 +29,7 @@ class SrlEvaluator(OfficialEvaluator):
     gold_suffix = ".gold"
 
     def text(self, answers: Answers) -> str:
-        ordered = sorted(answers, key=_predicate)
-        sentences = groupby(ordered, key=by_line)
+        sentences = groupby(sorted(answers, key=_predicate), key=by_line)
         return "".join([_rows(list(propositions)) for _, propositions in sentences])
 
 
@@ -53,5 +52,4 @@ def _rows(propositions: Answers) -> str:
             lemma = "_".join(known["lemma"].split())
         lemmas[known["predicate"]] = lemma
         columns.append(brackets_from_spans(spans_from_tags(tags), length=length))
-    lines = [" ".join(row) + "\n" for row in zip(*columns, strict=True)]
-    return "".join(lines) + "\n"
+    return "".join([" ".join(row) + "\n" for row in zip(*columns, strict=True)]) + "\n"

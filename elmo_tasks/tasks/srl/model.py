@@ -81,8 +81,7 @@ class BioViterbi:
         begun = best[:, self._begin]  # [B, K]
         inner = torch.where(begun > best, self._begin, self._own)
         moved = torch.where(self._inside, torch.maximum(begun, best), greatest)
-        origin = torch.where(self._inside, inner, where)
-        return moved, origin
+        return moved, torch.where(self._inside, inner, where)
 
 
 @Model.register("elmo_tasks_srl")

@@ -90,8 +90,7 @@ def _part(
 def _is_fetched(key: str, value: str, offline: bool) -> bool:
     """Whether a text in a config is of something that AllenNLP would fetch."""
     if key not in TRANSFORMER_KEYS:
-        is_default = value == ELMO and key != "type"
-        return is_default or URL.match(value) is not None
+        return value == ELMO and key != "type" or URL.match(value) is not None
     folder = Path(value)
     if not folder.is_dir():
         if offline:

@@ -81,8 +81,7 @@ def instead_of_words(texts: Sequence[Sequence[str]]) -> str | None:
     """
     if len(texts) < 2:
         return None
-    longest = max(texts[:10], key=len)
-    examples = ", ".join([repr(word[:20]) for word in longest[:4]])
+    examples = ", ".join([repr(word[:20]) for word in max(texts[:10], key=len)[:4]])
     counts = Counter(chain.from_iterable(texts))
     usual = dict(counts.most_common(1))
     plain = {word for word in counts if not _is_punctuation(word)}

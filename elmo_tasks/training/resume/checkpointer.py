@@ -139,8 +139,7 @@ class AtomicCheckpointer(Checkpointer):
         checkpoint.
         """
         of_trainer = Path(self._training_state_path(*point))
-        of_model = Path(self._model_state_path(*point))
-        return of_trainer, of_model
+        return of_trainer, Path(self._model_state_path(*point))
 
     def _count_from(self, point: Point) -> None:
         """

@@ -111,8 +111,7 @@ class RunState(TrainerCallback):
                 reset=True,
             )
             metrics = computed | metrics
-        sums = all_gather_objects((self._loss, self._penalty, batches))
-        metrics.update(_means(sums))
+        metrics.update(_means(all_gather_objects((self._loss, self._penalty, batches))))
         self._loss = 0.0
         self._penalty = None
         return metrics

@@ -112,8 +112,7 @@ def test_a_trained_model_finds_it(archive: bool, tmp_path: Path) -> None:
 def test_it_is_saved_and_cached(tmp_path: Path) -> None:
     settings = write(tmp_path / "model")
     expected = layers_of(settings)
-    opened = Layers.open(SourceSettings.of(settings))
-    Elmo(opened).save_pretrained(tmp_path / "saved")
+    Elmo(Layers.open(SourceSettings.of(settings))).save_pretrained(tmp_path / "saved")
     saved = {**settings, "model": str(tmp_path / "saved")}
     cache = tmp_path / "cache"
     for given in (settings, saved):

@@ -35,8 +35,7 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize("chosen", FILES)
 def test_formats(elmo: Elmo, tmp_path: Path, chosen: Format, precision: str) -> None:
     """Also of a biLM whose weights are rounded in memory."""
-    bilm = tmp_path / "bilm"
-    rounded = Elmo.from_pretrained(bilm, device="cpu", precision=precision)
+    rounded = Elmo.from_pretrained(tmp_path / "bilm", device="cpu", precision=precision)
     out = tmp_path / "new/out"
     rounded.save_pretrained(out, format=chosen)
     assert names(out) == sorted(["README.md"] + FILES[chosen])
@@ -58,8 +57,7 @@ def test_a_bilm_made_in_python(tmp_path: Path, chosen: Format | None) -> None:
 
 def card(folder: Path) -> tuple[dict[str, object], str]:
     """The YAML of a card, and its text."""
-    text = (folder / "README.md").read_text("utf-8")
-    _, front, body = text.split("---\n", 2)
+    _, front, body = (folder / "README.md").read_text("utf-8").split("---\n", 2)
     return yaml.safe_load(front), body
 
 

@@ -154,8 +154,7 @@ def test_a_tokenizer_that_needs_the_blank_before_a_word(tmp_path: Path) -> None:
     plain_model = transformers.AutoModel.from_pretrained(folder).eval()
     with torch.no_grad():
         states = plain_model(in_text, output_hidden_states=True).hidden_states
-    source = Transformer(folder, pieces="last")
-    layers = source(ids_of([words])).layers[:, 0]
+    layers = Transformer(folder, pieces="last")(ids_of([words])).layers[:, 0]
     ends = []
     for word in words:
         ends.append(len(tokenizer.encode(f" {word}" if word else "").ids))

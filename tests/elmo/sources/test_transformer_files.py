@@ -350,8 +350,7 @@ def test_a_version_with_a_hole_opens_no_model(
 
 def test_pickles_are_refused(folder: Path) -> None:
     """Also as the model of a config; beside safetensors they are not read."""
-    pickle = folder / "pytorch_model.bin"
-    torch.save({"embeddings": Code(folder / "trace")}, pickle)
+    torch.save({"embeddings": Code(folder / "trace")}, folder / "pytorch_model.bin")
     Transformer(folder)
     (folder / "model.safetensors").unlink()
     problem = f"^{folder}: cannot load the transformer: .*model.safetensors"
@@ -365,6 +364,5 @@ def test_pickles_are_refused(folder: Path) -> None:
 def test_a_language_model_without_a_pooler(folder: Path) -> None:
     """It has a head more, and a pooler less."""
     expected = Transformer(folder)(ids_of(SENTENCES)).layers
-    model = transformers.BertForMaskedLM.from_pretrained(folder)
-    model.save_pretrained(folder)
+    transformers.BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
     assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)

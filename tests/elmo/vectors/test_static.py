@@ -89,8 +89,7 @@ class Scattered:
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         shape = (len(sentences), max(map(len, sentences)), self.width)  # [B, T, D]
-        sizes = 10 ** self._random.uniform(0, 9, shape)
-        found = sizes.astype(np.float32)
+        found = (10 ** self._random.uniform(0, 9, shape)).astype(np.float32)
         for row, words in zip(found, sentences, strict=True):
             for vector, word in zip(row, words, strict=False):
                 self.seen.setdefault(word, []).append(vector)
