@@ -12,7 +12,7 @@ make, and of the public release for OntoNotes 5.0 (Pradhan et al. 2013). The fol
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -59,6 +59,14 @@ def located(path: str | Path) -> str:
             if files_of(Path(root), name):
                 return f"{root}/{name}"
     return given
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its subfolders, without hidden ones."""
+    for file in folder.rglob("[!.]*"):
+        parts = file.relative_to(folder).parts
+        if file.is_file() and not any(part.startswith(".") for part in parts):
+            yield file
 
 
 def files_of(root: Path, name: str) -> list[Path]:

@@ -26,7 +26,7 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.training import util as training_util
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.corpora import files_below, located
 from elmo_tasks.formats.json_files import read_json, require_object
 from elmo_tasks.system.files import (
     LOCK,
@@ -227,6 +227,15 @@ def data_files(config: Mapping[str, Any], keys: Iterable[str]) -> list[Path]:
     return sorted(found)
 
 
+def absolute(key: str, value: Any) -> dict[str, str]:
+    """The paths in the value of a key, with their keys; of this machine's, absolute."""
+    found = {}
+    for path, name in strings(key, value):
+        is_remote = REMOTE.match(name)
+        found[path] = name if is_remote else os.path.abspath(os.path.expanduser(name))
+    return found
+
+
 def _files(name: str) -> Iterator[Path]:
     """The files with a name or of a pattern, and those in its folders."""
     names = [name] if os.path.exists(name) else glob.glob(name, recursive=True)
@@ -236,10 +245,7 @@ def _files(name: str) -> Iterator[Path]:
     for path in map(Path, names):
         if path.is_file():
             yield path
-        for file in path.rglob("[!.]*"):
-            parts = file.relative_to(path).parts
-            if file.is_file() and not any(part.startswith(".") for part in parts):
-                yield file
+        yield from files_below(path)
 
 
 def record_inputs(folder: Path, config: Mapping[str, Any]) -> None:
@@ -272,8 +278,7 @@ def require_same_data(folder: Path, config: Mapping[str, Any]) -> None:
     or without the record of them.
     """
     recorded = recorded_inputs(folder)
-    present = digests(config)
-    changed = {name for name, _ in recorded.items() ^ present.items()}
+    changed = {name for name, _ in recorded.items() ^ digests(config).items()}
     if changed:
         problem = f"other data than the run began with: {', '.join(sorted(changed))}"
         hint = "restore these files, or start another run"

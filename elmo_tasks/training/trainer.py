@@ -165,7 +165,13 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._epochs_completed < self._start_after_epochs_completed:
             # Completed before the checkpoint; the data loader is positioned after it.
             return {}
-        return self._state.complete_metrics(super()._train_epoch(epoch))
+        metrics = super()._train_epoch(epoch)
+        if not self._total_batches_completed:
+            raise InputError(
+                "data_loader: expected batches, got none",
+                hint="drop_last leaves out one with fewer instances than batch_size",
+            )
+        return self._state.complete_metrics(metrics)
 
     @overrides
     def _validation_loss(self, epoch: int) -> tuple[float, float | None, int]:

@@ -141,11 +141,20 @@ def test_a_text_is_no_list_of_its_letters() -> None:
     ]
 
 
+DIVIDED = {"batch_size": 2, "type": "elmo_tasks_share", "share": 0.01}
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "first", "last"),
     [
         ({"trainer.num_epochs": True}, 1, "1 problem", "a valid integer, got True"),
         ({"trainer.patience": True}, 1, "1 problem", "a valid integer, got True"),
+        (
+            {"data_loader": DIVIDED, "validation_data_loader": None},
+            1,
+            "1 problem",
+            "it would read a part of these data, too)",
+        ),
         ({"evaluate_on_test": True}, 1, "1 problem", "which is not in the config"),
         ({"batch_weight_key": "los"}, 1, "1 problem", "loss_count, tags, got 'los'"),
         (
@@ -289,7 +298,7 @@ SOUND: list[dict[str, Any]] = [
         "trainer.learning_rate_scheduler": None,  # which needs the number of batches
     },
     {"data_loader": {"batch_size": 2, "num_workers": 1, "batches_per_epoch": 3}},
-    {"data_loader": {"batch_size": 2, "type": "elmo_tasks_share", "share": 0.01}},
+    {"data_loader": DIVIDED},
     {"data_loader": {"batch_size": 2, "type": "elmo_tasks_share", "part": [0, 0.01]}},
     {"validation_data_loader": None},
     {"validation_data_path": None},

@@ -185,12 +185,16 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
         "a.gold_conll",
         "b/x.v4_auto_conll",
         "b/x.txt",
+        "b/z.gold_conll.zst",
+        ".hidden/x.gold_conll",
     ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert find_files(tmp_path) == [
         tmp_path / "a.gold_conll",
         tmp_path / "b/c/y.gold_conll.gz",
         tmp_path / "b/x.v4_gold_conll",
+        tmp_path / "b/z.gold_conll.zst",
     ]
     assert find_files(tmp_path / "b" / "x.txt") == [tmp_path / "b" / "x.txt"]
     with pytest.raises(InputError, match=r"no file in this folder .*LDC2013T19"):

@@ -214,6 +214,12 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
     assert evaluation_files_in(tmp_path) == [
         tmp_path / "Evaluation_Datasets" / "a" / "a.data.xml"
     ]
+    for name in ("a", "all"):
+        other = tmp_path / f"Evaluation_Datasets/b/{name}.data.xml"
+        write_wsd(other, "a play%1:10:01::")
+        with pytest.raises(InputError, match="two evaluation sets have the same name"):
+            evaluation_files_in(tmp_path)
+        other.unlink()
 
 
 def official(

@@ -19,6 +19,7 @@ from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 
+from elmo_tasks.elmo.models.record import read_record
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
@@ -102,6 +103,7 @@ def test_result(planned: Planner, runs: list[Run]) -> None:
         found["config"]["train_data_path"],
         found["config"]["validation_data_path"],
         words["pretrained_file"],
+        read_record(run.folder / "model")[0].name,
     }
     curve, scores = found["curve"], found["scores"]
     assert [point["epoch"] for point in curve] == [1, 2] and found["epochs"] == 2
@@ -191,8 +193,7 @@ def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) 
         "from allennlp.data import DatasetReader\nfrom elmo_tasks.tasks.snli.reader import SnliReader\n"
         "@DatasetReader.register('mine')\nclass Mine(SnliReader): pass\n"
     )
-    root = planned.home.parent / "data"
-    elmo, tested = rows(root)
+    elmo, tested = rows(planned.home.parent / "data")
     changes = elmo["changes"] | {"dataset_reader.type": "mine", "trainer.num_epochs": 1}
     table = write_table(tmp_path, [tested | {"changes": changes}])
     command = [
@@ -213,8 +214,7 @@ def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) 
 @pytest.mark.slow
 def test_a_killed_call_continues_its_runs(planned: Planner, tmp_path: Path) -> None:
     """Its runs end with it, and resume at their last checkpoint."""
-    root = planned.home.parent / "data"
-    elmo, *_ = rows(root)
+    elmo, *_ = rows(planned.home.parent / "data")
     changes = elmo["changes"] | {"trainer.num_epochs": 40}
     table = write_table(tmp_path, [elmo | {"changes": changes}])
     command = [sys.executable, "-m", "elmo_tasks", "ablate", str(table), "-s", "out"]

@@ -1,5 +1,6 @@
 """Rows to runs: configs are resolved, checked, hashed and shared."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from elmo_tasks.experiments.tables.table import read_table
 from tests.tables.tables import CONFIGS, LAST, finish, planner, row, write_table
 
 FINETUNE = "bilm_finetune"
+TWO = {"of": "a", "members": 2}
+SHARE = {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1}
 
 
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
@@ -27,7 +30,7 @@ def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     assert (elmo["mix"], elmo["l2"]) == ("last", None)
 
 
-def test_hash(tmp_path: Path) -> None:
+def test_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "base.jsonnet"
 
     def digest(text: str, **keys: Any) -> str:
@@ -47,6 +50,11 @@ def test_hash(tmp_path: Path) -> None:
         (seed, {}),  # the row's seed instead of the config's
     ):
         assert digest(text, **keys) == first
+    assert digest(three, file=os.path.relpath(__file__)) == digest(three, file=__file__)
+    changes = {"train_data_path": "a.txt"}
+    here = digest(three, changes=changes)
+    monkeypatch.chdir(tmp_path)
+    assert digest(three, changes=changes) != here, "another file of the same name"
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
@@ -137,8 +145,12 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
             r"row b: no such config: .*nowhere\.jsonnet",
         ),
         (
-            [row("a"), row("b", ensemble={"of": "a", "members": 2}, changes=LAST)],
+            [row("a"), row("b", ensemble=TWO, changes=LAST)],
             "row b: an ensemble must have the same config as its members, row a",
+        ),
+        (
+            [row("a", changes=SHARE), row("b", changes=SHARE, ensemble=TWO)],
+            "row b: an ensemble's members must read the same data",
         ),
     ],
 )
@@ -151,16 +163,20 @@ def test_rows_that_cannot_be_planned(
 
 def test_the_configs_of_rows_are_constructed(tmp_path: Path) -> None:
     rows = [row("right"), row("a", changes={"model.elmo.mx": "last"})]
+    rows.append(
+        row("rest", metric="aside_f1", changes=SHARE | {"data_loader.part": [0, 1]})
+    )
     planned = planner(tmp_path, rows)
     planned.check(planned.table.rows[:1])
+    with pytest.raises(InputError, match="aside_f1 needs a data_loader.part that"):
+        planned.check(planned.table.rows[2:])
     message = r"row a: model: elmo: mx: expected a key of ELMo .nearest: mix., got 'mx'"
     with pytest.raises(InputError, match=message):
         planned.check(planned.table.rows)
 
 
 def test_rows_whose_files_are_missing(tmp_path: Path) -> None:
-    missing = {"train_data_path": "no/such/file"}
-    planned = planner(tmp_path, [row("a", changes=missing)])
+    planned = planner(tmp_path, [row("a", changes={"train_data_path": "no/such/file"})])
     with pytest.raises(
         InputError, match="row a: train_data_path: no.such.file: no such file"
     ):
@@ -168,8 +184,7 @@ def test_rows_whose_files_are_missing(tmp_path: Path) -> None:
 
 
 def test_each_seed_draws_its_own_share(tmp_path: Path) -> None:
-    share = {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1}
-    planned = planner(tmp_path, [row("all"), row("some", changes=share)])
+    planned = planner(tmp_path, [row("all"), row("some", changes=SHARE)])
     seeds = []
     for run in planned.runs(planned.table.rows, 2):
         seeds.append(run.plan["config"]["data_loader"].get("share_seed"))

@@ -173,6 +173,16 @@ def test_an_interrupted_run_equals_an_uninterrupted_one(
     assert differences(interrupted, whole) == []
 
 
+def test_an_epoch_without_a_batch_is_an_error(tmp_path: Path) -> None:
+    trainer = trainer_in(tmp_path)
+    trainer.data_loader = MultiProcessDataLoader(
+        Numbers(), "3", batch_size=4, drop_last=True
+    )
+    trainer.data_loader.index_with(trainer.model.vocab)
+    with pytest.raises(InputError, match="data_loader: expected batches, got none"):
+        trainer.train()
+
+
 def test_metrics_of_the_best_epoch_are_its_own(tmp_path: Path) -> None:
     """Not those that only an earlier best epoch had."""
     metrics = train(tmp_path)

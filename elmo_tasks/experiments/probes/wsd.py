@@ -329,4 +329,10 @@ def evaluation_files_in(folder: Path) -> list[Path]:
     if not found:
         problem = f"expected Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} in the folder"
         raise InputError(problem, file=folder, hint=CORPUS_HINT)
+    names = [file.name.removesuffix(DATA_SUFFIX) for file in found]
+    if len({*names, ALL, TESTS}) < len(names) + 2:
+        raise InputError(
+            "two evaluation sets have the same name, or one that the table has",
+            file=folder,
+        )
     return found

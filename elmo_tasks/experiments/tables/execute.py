@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 import elmo_tasks
 from elmo_tasks.elmo.devices import best_device, cuda_number
+from elmo_tasks.elmo.models.record import read_record
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
@@ -135,7 +136,9 @@ def _train(
         "scores": scores,
         "curve": curve,
         "epochs": len(curve),
-        "inputs": recorded_inputs(model) | digests(plan, ["file"]),
+        "inputs": recorded_inputs(model)
+        | {frozen.name: frozen.sha256 for frozen in read_record(model)}
+        | digests(plan, ["file"]),
         "seconds": trained.total_seconds(),
     }
 

@@ -24,6 +24,7 @@ from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.construct import check
 from elmo_tasks.training.checks.training import is_ours
 from elmo_tasks.training.config import SEEDS, differences, spread_seed, write_out_types
+from elmo_tasks.training.folder import DATA_PATHS, absolute
 
 HASH_DIGITS = 12
 
@@ -202,13 +203,20 @@ class Planner:
             if (member.config, member.changes) != (row.config, row.changes):
                 problem = "an ensemble must have the same config as its members"
                 raise InputError(f"{problem}, row {member.name}")
+            if configs.get(config, "data_loader.share") is not None:
+                raise InputError(
+                    "an ensemble's members must read the same data",
+                    hint="data_loader.share draws others for each seed",
+                )
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = _seeded(self.resolved[row.name], seed)
+        for key in DATA_PATHS:
+            config = with_overrides(config, absolute(key, config.get(key)))
         plan: dict[str, Any] = {
             "config": config,
             "cached": self._cached and is_cacheable(config),
-            "file": row.file,
+            "file": absolute("file", row.file).get("file"),
             "finetune": row.finetune,
             "bilm_of": None,
             "ensemble": None,
@@ -245,6 +253,9 @@ def _unknown_metric(
     is known; other models may have some only at times. A label, as in `f1-PER`, may be
     one that the first instances lack.
     """
+    part = configs.get(config, "data_loader.part")
+    if row.metric.startswith(ASIDE) and part in (None, [0, 1]):
+        yield f"metric: {row.metric} needs a data_loader.part that leaves a rest"
     name = row.metric.removeprefix(ASIDE)
     if not known or row.finetune or name == PASSES or not is_ours(config):
         return
@@ -318,8 +329,7 @@ def is_cacheable(config: dict[str, Any]) -> bool:
     elmo = elmo_of(config)
     if elmo is None or elmo.get("cache_dir") is not None:
         return False
-    is_reset = elmo.get("state", "reset") == "reset"
-    return is_reset and elmo.get("layer_norm") != "batch"
+    return elmo.get("state", "reset") == "reset" and elmo.get("layer_norm") != "batch"
 
 
 def cache_folder(home: Path) -> Path:

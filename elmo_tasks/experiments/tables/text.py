@@ -150,7 +150,7 @@ def remarks(summary: Summary) -> list[str]:
 
 
 def _changed_files(summary: Summary) -> list[str]:
-    """The files of data of which two runs have read different versions."""
+    """The files of data, and models, of which two runs have read different versions."""
     digests: dict[str, set[str]] = {}
     for record in summary.all_records():
         for file, digest in record.get("inputs", {}).items():

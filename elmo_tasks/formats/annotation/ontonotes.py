@@ -33,7 +33,7 @@ from elmo_tasks.formats.annotation.brackets import (
 )
 from elmo_tasks.formats.annotation.columns import check_fields, split_columns
 from elmo_tasks.formats.annotation.spans import Span
-from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.corpora import files_below, located
 from elmo_tasks.formats.text.text_files import open_text
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ CORPUS_HINT = (
     "OntoNotes 5.0 is LDC2013T19 at https://catalog.ldc.upenn.edu; "
     "https://cemantix.org/conll/2012/data.html converts it to CoNLL-2012 columns"
 )
-_SUFFIXES = ("gold_conll", "gold_conll.gz")
+_SUFFIXES = ("gold_conll", "gold_conll.gz", "gold_conll.zst")
 _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 _WARNINGS = 10
@@ -121,8 +121,7 @@ class OntonotesSentence:
             problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
             raise self._error(problem, predicate)
         lemma = self.columns[6][predicate]
-        frameset = self.columns[7][predicate]
-        return Frame(predicate, lemma, frameset, arguments)
+        return Frame(predicate, lemma, self.columns[7][predicate], arguments)
 
     def _error(self, problem: str, token: int) -> InputError:
         return InputError(problem, file=self.file, line=self.line + token)
@@ -180,16 +179,16 @@ def report_skipped(
 
 def find_files(path: str | Path) -> list[Path]:
     """
-    The files at a path, sorted: those in a folder and its subfolders whose names end in
-    `gold_conll` or `gold_conll.gz`, or the one file. Raises `InputError` if a folder
+    The files at a path, sorted: those of `files_below` whose names end in `gold_conll`,
+    `gold_conll.gz` or `gold_conll.zst`, or the one file. Raises `InputError` if a folder
     has no such file.
     """
     target = Path(located(path))
     if not target.is_dir():
         return [target]
     found = []
-    for file in target.rglob("*"):
-        if file.name.endswith(_SUFFIXES) and file.is_file():
+    for file in files_below(target):
+        if file.name.endswith(_SUFFIXES):
             found.append(file)
     if not found:
         problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"

@@ -24,7 +24,6 @@ _LIST = re.compile(
     r"""\[['"].*['"]\]|(array\()?[\[(]+['"].*['"], *['"].*[\])]""", re.DOTALL
 )
 
-_BLANKS = re.compile(r"[ \t]+")
 """A line that pandas skips."""
 
 _LONGEST_CELL = 10**7
@@ -134,10 +133,10 @@ def _csv_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """
     Each row with the line on which it begins. Blank lines are no rows, also with blanks
-    in them, as in pandas and R.
+    in them, as in pandas and R; a cell of blanks in quotes is one.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    lines = (f"{text}\n" for _, text in open_text(file, longest=None))
+    lines = (f"{(last := text)}\n" for _, text in open_text(file, longest=None))
     # Not pandas, which knows no lines, fills short rows, and without `strict` joins
     # rows between two quotes.
     rule: Any = csv.QUOTE_MINIMAL
@@ -157,7 +156,7 @@ def _csv_rows(
             ) from None
         if row is None:
             return
-        if len(row) > 1 or (row and not _BLANKS.fullmatch(row[0])):
+        if len(row) > 1 or last.strip(" \t"):
             yield line, row
 
 

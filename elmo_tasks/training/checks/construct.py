@@ -34,6 +34,7 @@ from elmo_tasks.system.run_names import CONFIG
 from elmo_tasks.training.archives.registered_names import unsafe_keys
 from elmo_tasks.training.checks.keys import Distributed, wrong_keys
 from elmo_tasks.training.config import get, items, strings, write_out_types
+from elmo_tasks.training.data.subsampling import SHARE_LOADER
 from elmo_tasks.training.folder import DATA_PATHS, REMOTE, VECTORS
 from elmo_tasks.training.metrics import Metric, metric_of
 from elmo_tasks.training.parts import constructing, params_of
@@ -194,8 +195,7 @@ class _Trial:
         for key, cls in (("distributed", Distributed), ("evaluation", Evaluator)):
             if self._config.get(key) is not None:
                 self._part(key, cls)
-        instances = self._read()
-        vocabulary = self._part("vocabulary", Vocabulary, instances=instances)
+        vocabulary = self._part("vocabulary", Vocabulary, instances=self._read())
         known = vocabulary.get_namespaces()
         for namespace, _ in items(get(self._config, "vocabulary.max_vocab_size")):
             if namespace not in known:
@@ -297,6 +297,12 @@ class _Trial:
     ) -> DataLoader:
         """A data loader. Without processes of its own, it does not read a file again."""
         key = self._key_of_loader(split)
+        is_divided = get(self._config, f"{key}.type") == SHARE_LOADER
+        if is_divided and split != "train" and key == "data_loader":
+            raise InputError(
+                f"validation_data_loader: expected one beside {SHARE_LOADER}",
+                hint="it would read a part of these data, too",
+            )
         if instances and not get(self._config, f"{key}.num_workers"):
             reader = copy.copy(reader)
             vars(reader)["_read"] = lambda _: instances

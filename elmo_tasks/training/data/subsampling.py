@@ -194,7 +194,8 @@ class ShareDataLoader(MultiProcessDataLoader):
     """
     AllenNLP's data loader on a fraction of the data: `"data_loader": {"type":
     "elmo_tasks_share", "share": 0.01}`, or on a part, such as the first nine tenths,
-    `"part": [0, 0.9]`. The validation data are not affected.
+    `"part": [0, 0.9]`. The validation data need a
+    `validation_data_loader`, which reads all.
 
     # Parameters
 
