@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.killing import Place, Training, differences, warm_up
+from tests.killing import Place, Training, differences, fork_server
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
@@ -182,7 +182,9 @@ def main() -> int:
         "| run | uninterrupted | kills | runs equal bit for bit | interrupted |\n|---|---|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as folder:
-        warm_up()
+        started = fork_server().Process(target=len, args=((),))
+        started.start()
+        started.join()
         root = data_root(Path(folder) / "data")
         of = options.configs or names
         out = Path(folder)

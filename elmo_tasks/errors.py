@@ -96,14 +96,15 @@ def _legible(problem: str) -> str:
     half = _LONGEST // 2
     lines = []
     for line in problem.split("\n"):
-        line = _CONTROL.sub(_escaped, line)
+        line = _CONTROL.sub(escaped, line)
         if len(line) > _LONGEST:
             line = f"{line[:half]} ... {line[-half:]}"
         lines.append(line)
     return "\n".join(lines)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def escaped(match: re.Match[str]) -> str:
+    """A character as in a literal of Python, such as `\\t`."""
     return repr(match[0])[1:-1]
 
 

@@ -90,7 +90,7 @@ def killed_at_event(
     `folder`, see `kill_at_event`. Returns the exit code, 0 if there are fewer.
     """
     target = (number, folder, function, arguments)
-    process = _context().Process(target=_call_and_die, args=target)
+    process = fork_server().Process(target=_call_and_die, args=target)
     process.start()
     process.join()
     return int(process.exitcode or 0)
@@ -128,19 +128,13 @@ class Training(NamedTuple):
     ) -> BaseProcess:
         """Start the process from the fork server."""
         arguments = (self, folder, killed_at, flags)
-        process = _context().Process(target=_train, args=arguments)
+        process = fork_server().Process(target=_train, args=arguments)
         process.start()
         return process
 
 
-def warm_up() -> None:
-    """Start the fork server."""
-    process = _context().Process(target=len, args=((),))
-    process.start()
-    process.join()
-
-
-def _context() -> ForkServerContext:
+def fork_server() -> ForkServerContext:
+    """What starts processes that have imported this module."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     return context

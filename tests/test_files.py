@@ -145,6 +145,15 @@ def test_a_hyphen_is_no_output(device: bool, hint: str) -> None:
         check_output_path("-", device=device)
 
 
+def test_a_name_does_not_end_in_another_format() -> None:
+    vectors = ("vectors", ".hdf5", ".h5")
+    for name in ("v.hdf5", "v.H5", "v", "v.npz.new"):
+        check_output_path(name, format=vectors)
+    for name in ("v.npz", "v.hdf5.gz", "v.TXT"):
+        with pytest.raises(InputError, match=f"name of vectors, got {name}"):
+            check_output_path(name, format=vectors)
+
+
 def test_a_pipe_is_written(tmp_path: Path) -> None:
     require_path("/dev/fd")
     reading, writing = os.pipe()

@@ -111,8 +111,7 @@ def test_what_is_used_is_imported(names: list[str], tmp_path: Path) -> None:
     for name in names:
         uses += f"print('{LOADED_BEFORE}', '{name}' in sys.modules)\n{USES[name]}"
     held = python(uses, tmp_path).splitlines()
-    first = "import " + ", ".join(HELD_BACK)
-    plain = python(first + uses, tmp_path).splitlines()
+    plain = python("import " + ", ".join(HELD_BACK) + uses, tmp_path).splitlines()
     assert held.count(f"{LOADED_BEFORE} False") == len(names)
     printed = [line for line in held if not line.startswith(LOADED_BEFORE)]
     expected = [line for line in plain if not line.startswith(LOADED_BEFORE)]

@@ -477,8 +477,8 @@ def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
     """
     weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
     weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
-    keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64
-    found, index = torch.unique(keys, return_inverse=True)
+    # By a hash of each row, modulo 2^64.
+    found, index = torch.unique((ids.long() * weights).sum(1), return_inverse=True)
     first = torch.empty_like(found)
     first[index] = torch.arange(len(ids), device=ids.device)
     distinct = ids[first]

@@ -170,8 +170,7 @@ class TokenEncoder(nn.Module):
         order, groups = self._by_length(character_ids)
         convolved = [_map_rows(convolve, group, convolved_at_once) for group in groups]
         hidden = torch.cat(convolved)[order.argsort()]  # [N, F]
-        vectors = _map_rows(project, hidden, projected_at_once)  # [N, P]
-        return vectors.to(self.characters.dtype)
+        return _map_rows(project, hidden, projected_at_once).to(self.characters.dtype)
 
     def dense(
         self, character_ids: Tensor, *, precision: torch.dtype | None = None
@@ -237,10 +236,8 @@ class TokenEncoder(nn.Module):
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
             pooled = []
             for layer, score in zip(self.convolutions, scorers, strict=True):
-                width = layer.kernel_size[0]
-                windows = characters.unfold(
-                    1, width, 1
-                )  # [n, C + 1 - width, 16, width]
+                # [n, C + 1 - width, 16, width]
+                windows = characters.unfold(1, layer.kernel_size[0], 1)
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
                 pooled.append(activation(scores + layer.bias.to(score_type)))
             return torch.cat(pooled, -1)

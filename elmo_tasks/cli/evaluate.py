@@ -11,6 +11,7 @@ from elmo_tasks.cli.arguments import add_model, location, model_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Size, number
 from elmo_tasks.system.files import (
+    PLAIN,
     atomic_write,
     check_output_path,
     require_distinct,
@@ -56,11 +57,10 @@ def evaluate(args: argparse.Namespace) -> None:
         raise InputError("expected a file to evaluate, got an empty name")
     read = model_files(args)
     read.append(args.input_file)
-    named = (args.output_file, args.predictions_output_file)
-    outputs = [file for file in named if file]
+    outputs = list(filter(None, (args.output_file, args.predictions_output_file)))
     require_distinct(outputs)
     for output in outputs:
-        check_output_path(output, read=read, device=True)
+        check_output_path(output, read=read, device=True, format=PLAIN)
     archive = load_archive(
         args.archive_file,
         cuda_device=device,

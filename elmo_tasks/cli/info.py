@@ -100,12 +100,8 @@ def lines_of_archive(found: dict[str, Any]) -> list[str]:
         f"vocabulary: {', '.join(words) or 'empty'}",
     ]
     for need in found["needs"]:
-        if need["found"] == "installed":
-            lines.append(f"needs: {need['what']} {need['name']}, installed")
-        elif need["found"] is not None:
-            lines.append(f"needs: {need['name']}, found: {need['found']}")
-        else:
-            lines.append(f"needs: {need['what']} {need['name']}, {need['advice']}")
+        place = need["found"] or need["advice"]
+        lines.append(f"needs: {need['what']} {need['name']}, {place}")
     return lines
 
 

@@ -145,17 +145,16 @@ def _end_by_signals(receive: Callable[[int], None]) -> None:
 
 def run(arguments: list[str]) -> None:
     """Runs a command; errors are raised."""
-    name = None
-    if arguments and arguments[0] in COMMANDS:
-        name = arguments[0]
-    parser, commands = parsers(*[] if name is None else [name])
+    chosen = [name for name in arguments[:1] if name in COMMANDS]
+    parser, commands = parsers(*chosen)
     args = parser.parse_args(arguments)
     if args.print_completion is not None:
         _print_completion(args.print_completion)
         return
-    if name is None:
+    if not chosen:
         parser.print_help()
         return
+    name = chosen[0]
     if "func" not in args:  # an action is missing
         commands[name].print_help()
         return

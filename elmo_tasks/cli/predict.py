@@ -5,7 +5,7 @@ import argparse
 from elmo_tasks.cli.arguments import STANDARD_INPUT, add_model, location, model_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import Size, number
-from elmo_tasks.system.files import check_output_path
+from elmo_tasks.system.files import PLAIN, check_output_path
 
 DESCRIPTION = (
     "Print a JSON object with the prediction for each line of FILE, a JSON object. That of an invalid line has an error"
@@ -54,7 +54,7 @@ def predict(args: argparse.Namespace) -> None:
         open_binary(file).close()
     if args.output_file:
         read = [*model_files(args), file]
-        check_output_path(args.output_file, read=read, device=True)
+        check_output_path(args.output_file, read=read, device=True, format=PLAIN)
     device = cuda_number(opened_device(args.device))
     archive = load_archive(
         args.archive_file,

@@ -160,8 +160,7 @@ def embed_windows(
         vectors = model.vectors(texts, names)  # [L, B, T, D]
         for row, (index, _, window) in enumerate(batch):
             first = window.first - window.start
-            last = window.last - window.start
-            own = vectors[:, row, first:last]  # [L, T, D]
+            own = vectors[:, row, first : window.last - window.start]  # [L, T, D]
             yield index, window, own if model.has_layers else own[0]
 
 

@@ -117,8 +117,7 @@ class ScalarMix(nn.Module):
         is `None` or 0, or for a mix of one layer.
         """
         if self.weights is None or not self.settings.l2:
-            learned = next(self.parameters(), torch.zeros(()))
-            return learned.new_zeros(())
+            return next(self.parameters(), torch.zeros(())).new_zeros(())
         return self.settings.l2 * self.weights.square().sum()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any
 
 import numpy as np
 
@@ -57,18 +57,12 @@ def write_word_vectors(
     Write words and their vectors [V, D] atomically in word2vec's text format, which
     is compressed if the name ends in `.gz`. Words must not contain white space.
     """
-    with atomic_write(file) as aside, _opened(aside, Path(file).suffix) as out:
+    opened: Any = gzip.open if Path(file).suffix.lower() == ".gz" else open
+    with atomic_write(file) as aside, opened(aside, "wb") as out:
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors.astype("<f4"), strict=True):
             numbers = " ".join([f"{value:.6g}" for value in vector])
             out.write(f"{word} {numbers}\n".encode("utf-8", "ignore"))
-
-
-def _opened(file: Path, suffix: str) -> BinaryIO:
-    """A new file, which compresses what is written to it if the suffix is `.gz`."""
-    if suffix == ".gz":
-        return cast(BinaryIO, gzip.open(file, "wb"))
-    return file.open("wb")
 
 
 def width_of(file: str | Path) -> int:

@@ -188,6 +188,5 @@ class CharacterIndexer(TokenIndexer):
         padding.
         """
         n_tokens = padding_lengths[KEY]
-        shape = (n_tokens, padding_lengths[SLOTS])
-        padded = pad_rows(tokens[KEY][:n_tokens], shape)
+        padded = pad_rows(tokens[KEY][:n_tokens], (n_tokens, padding_lengths[SLOTS]))
         return {KEY: torch.from_numpy(padded)}

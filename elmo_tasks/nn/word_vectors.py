@@ -363,8 +363,7 @@ def _table(
     known = np.stack(found or list(vectors.values()))  # [found, D]
     if unknown == "random":
         mean = float(known.mean())
-        deviation = float(known.std())
-        start = torch.normal(mean, deviation, (len(words), width)).numpy()
+        start = torch.normal(mean, float(known.std()), (len(words), width)).numpy()
     elif unknown == "mean":
         start = np.broadcast_to(known.mean(axis=0), (len(words), width))
     else:

@@ -306,5 +306,4 @@ def _mask_hits(logits: Tensor, hits: Tensor) -> None:
     """
     rows = torch.arange(len(hits), device=hits.device)
     # A row without a hit reads its last column and writes it back.
-    old = logits[rows, hits]  # [N]
-    logits[rows, hits] = old.masked_fill(hits >= 0, -math.inf)
+    logits[rows, hits] = logits[rows, hits].masked_fill(hits >= 0, -math.inf)

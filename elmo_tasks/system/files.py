@@ -6,6 +6,7 @@ The digest of a file.
 import hashlib
 import logging
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,17 +20,31 @@ logger = logging.getLogger(__name__)
 LOCK = ".elmo_tasks.lock"
 """The file that a process locks while it writes to a folder."""
 
+PLAIN = ("JSON or text, such as scores.json", ".json", ".jsonl", ".txt")
+"""A format: what the file is, and the suffixes of its name."""
+
+FORMATS = re.compile(
+    r"\.(csv|tsv|xlsx|jsonl?|txt|parquet|np[yz]|h5|hdf5|bin|pt|pkl|gz|zst|xz|bz2|zip)"
+)
+"""Suffixes that tell what is in a file."""
+
 TEMPORARY = ".*.tmp"
 """The pattern of the names of temporary folders, which killed processes leave."""
 
 
 def check_output_path(
-    path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False
+    path: str | Path,
+    *,
+    read: Iterable[str | Path | None] = (),
+    device: bool = False,
+    force: bool = True,
+    format: Sequence[str] = (),
 ) -> None:
     """
-    Raises `InputError` if an output cannot be written, or would replace one of the
-    input files `read`; to be called before the work starts. With `device`, the output
-    can be a pipe or a device. `-` is rejected: it would be a file of that name.
+    Raises `InputError` if an output cannot be written, would replace one of the input
+    files `read`, or without `force` any file, or has a suffix of another `format`, as
+    in `PLAIN`; to be called before the work starts. With `device`, the output can be a pipe or a device. `-` is
+    rejected: it would be a file of that name.
     """
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")
@@ -61,6 +76,13 @@ def check_output_path(
                 file=target,
                 hint="name another file",
             )
+    suffix = Path(path).suffix.lower()
+    if format and suffix not in format and FORMATS.fullmatch(suffix):
+        raise InputError(f"expected the name of {format[0]}, got {path}")
+    if target.exists() and not force:
+        raise InputError(
+            "the file exists", file=path, hint="name another, or --force replaces it"
+        )
 
 
 def require_distinct(outputs: Sequence[str | Path]) -> None:
@@ -75,14 +97,6 @@ def require_distinct(outputs: Sequence[str | Path]) -> None:
                 hint="name another file",
             )
         seen.add(target)
-
-
-def require_new(path: str | Path) -> None:
-    """Raises `InputError` if a file exists that only `--force` replaces."""
-    if Path(path).exists():
-        raise InputError(
-            "the file exists", file=path, hint="name another, or --force replaces it"
-        )
 
 
 def temporary_folder(target: Path) -> "tempfile.TemporaryDirectory[str]":

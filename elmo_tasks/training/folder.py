@@ -228,11 +228,16 @@ def data_files(config: Mapping[str, Any], keys: Iterable[str]) -> list[Path]:
 
 
 def absolute(key: str, value: Any) -> dict[str, str]:
-    """The paths in the value of a key, with their keys; of this machine's, absolute."""
+    """
+    The absolute paths of this machine in the value of a key, with their keys; of a
+    model, those that exist and are written with a slash.
+    """
     found = {}
     for path, name in strings(key, value):
-        is_remote = REMOTE.match(name)
-        found[path] = name if is_remote else os.path.abspath(os.path.expanduser(name))
+        file = os.path.abspath(os.path.expanduser(name))
+        is_path = key != "model" or ("/" in name and os.path.exists(file))
+        if is_path and not REMOTE.match(name):
+            found[path] = file
     return found
 
 

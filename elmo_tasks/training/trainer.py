@@ -109,6 +109,13 @@ class ResumableTrainer(GradientDescentTrainer):
         if type(options.get("checkpointer")) is Checkpointer:
             options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)
+        loader = self._validation_data_loader
+        for part in (loader, getattr(loader, "batch_sampler", None)):
+            if getattr(part, "drop_last", False):
+                raise InputError(
+                    "validation_data_loader: drop_last leaves out instances",
+                    hint="give one without it",
+                )
         self.data_loader = make_resumable(data_loader)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)

@@ -54,8 +54,7 @@ def by_rows(
     for rows in BATCH_SIZES:
         for row in range(rows):
             of_input = lstm.input_weight @ rest.pop(0)
-            of_state = lstm.hidden_weight @ hidden[row]
-            i, o, f, j = (of_input + of_state + bias).chunk(4)
+            i, o, f, j = (of_input + (lstm.hidden_weight @ hidden[row]) + bias).chunk(4)
             new_cell = f.sigmoid() * cell[row] + i.sigmoid() * j.tanh()
             cell[row] = bounded(new_cell, lstm.cell_clip)
             new_hidden = lstm.projection @ (o.sigmoid() * cell[row].tanh())

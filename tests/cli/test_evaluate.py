@@ -117,7 +117,9 @@ LOADERS = {
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_scores_do_not_depend_on_the_batches(name: str, tmp_path: Path) -> None:
+def test_scores_do_not_depend_on_the_batches(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     archive, data = STORED / "1" / "ner.tar.gz", FIXTURES / "ner" / "eng.bio"
     loader = json.dumps({"validation_data_loader": LOADERS[name]})
     expected = scores(tmp_path / "expected", archive, data, "--batch-size", 1)
@@ -125,6 +127,8 @@ def test_scores_do_not_depend_on_the_batches(name: str, tmp_path: Path) -> None:
     assert of_config == pytest.approx(expected, abs=1e-5)
     of_option = scores(tmp_path / "2", archive, data, "-o", loader, "--batch-size", 2)
     assert of_option == pytest.approx(expected, abs=1e-5)
+    scores(tmp_path / "1", archive, data, "-o", '{"dataset_reader.max_instances": 1}')
+    assert "eng.bio: dataset_reader.max_instances: at most 1 read" in caplog.text
 
 
 WORDS = {"sst": ("words",), "snli": ("premise", "hypothesis")}

@@ -150,5 +150,4 @@ def test_without_a_cluster(model: tuple[object, ...], tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     subprocess.run(command, env=environment, check=True, timeout=SECONDS)
-    table = tmp_path / "out/a.txt.parquet"
-    require_equal(tmp_path / "a.txt", table, *model)
+    require_equal(tmp_path / "a.txt", tmp_path / "out/a.txt.parquet", *model)

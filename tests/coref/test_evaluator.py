@@ -1,5 +1,6 @@
 """Clusters, key and response files, and the learning rate schedule."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,7 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.gold_conll").write_text(STORIES.read_text())
     instances = list(CorefReader().read(tmp_path))
-    loader = SimpleDataLoader(
-        list(instances), batch_size=1, shuffle=True, vocab=model.vocab
-    )
-    loader.set_target_device(next(model.parameters()).device)
-    evaluator = Evaluator.from_params(
-        Params({"type": "elmo_tasks_coref", "cuda_device": -1})
-    )
-    assert "f1" in evaluator(model, loader, predictions_output_file=str(response))
+    assert "f1" in evaluated(model, tmp_path, response)
     key = read_back(response.with_name("response.key"))
     assert key == [one["metadata"].metadata["clusters"] for one in instances]
     outputs = model.forward_on_instances(instances)
@@ -46,12 +40,15 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
         == words_of(response.with_name("response.key").read_text())
         == words * 2
     )
+    # By this line the scorer tells documents apart.
+    assert len(set(re.findall("#begin document.*", response.read_text()))) == 6
 
 
 def evaluated(model: CorefModel, file: Path, response: Path) -> dict[str, float]:
     """The metrics of an evaluation, which writes the response and the key."""
-    instances = list(CorefReader().read(file))
-    loader = SimpleDataLoader(instances, batch_size=2, vocab=model.vocab)
+    loader = SimpleDataLoader(
+        list(CorefReader().read(file)), 2, shuffle=True, vocab=model.vocab
+    )
     loader.set_target_device(next(model.parameters()).device)
     evaluator = Evaluator.from_params(
         Params({"type": "elmo_tasks_coref", "cuda_device": -1})

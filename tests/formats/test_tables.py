@@ -143,8 +143,7 @@ def test_problems(write: Write, name: str, content: str | bytes, problem: str) -
 
 def test_separators_and_quoting(write: Write) -> None:
     """Natural quotation marks, of which rules for quotes make a row of several."""
-    marks = 'a\tt\n1\t"Oh no\n2\tplain\n3\tyes" she\n4\tend\n'
-    file = write("x.tsv", marks)
+    file = write("x.tsv", 'a\tt\n1\t"Oh no\n2\tplain\n3\tyes" she\n4\tend\n')
     with pytest.raises(InputError, match="x.tsv:2: invalid CSV: .*or --quoting none"):
         list(read_table(file, "t"))
     rows = list(read_table(file, "t", quoting="none"))

@@ -236,8 +236,7 @@ def lstm_cell_backward(
         ],
         1,
     )
-    grad_bias = grad_gates.sum(0) if has_bias else None
-    return grad_gates, grad_c * f, grad_bias
+    return grad_gates, grad_c * f, grad_gates.sum(0) if has_bias else None
 
 
 def gru_cell(

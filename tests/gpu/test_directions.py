@@ -47,8 +47,7 @@ def results(device: torch.device, *, grad: bool) -> list[Tensor]:
     both = [stack.to(device) for stack in stacks()]
     inputs = []
     for _ in range(2):
-        drawn = torch.randn(sum(BATCH_SIZES), 4, dtype=torch.float64)
-        inputs.append(drawn.to(device))
+        inputs.append(torch.randn(sum(BATCH_SIZES), 4, dtype=torch.float64).to(device))
     found: list[Tensor] = []
     with torch.set_grad_enabled(grad):
         for outputs, finals in run_stacks(

@@ -139,8 +139,7 @@ def test_states_follow_the_model(files: dict[str, str], gpu: torch.device) -> No
 def test_transformers(architecture: str, tmp_path: Path, gpu: torch.device) -> None:
     model = write_transformer(tmp_path, architecture)
     elmo = ElmoTokenEmbedder.open(source="transformer", model=model, mix="weighted")
-    sentences = [SENTENCES[0], SENTENCES[1], ["of", "x" * 40], []]
-    ids = batch_to_ids(sentences)
+    ids = batch_to_ids([SENTENCES[0], SENTENCES[1], ["of", "x" * 40], []])
     expected = elmo(ids)
     found = elmo.to(gpu)(ids.to(gpu))
     assert found.device == gpu

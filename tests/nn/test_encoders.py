@@ -31,8 +31,8 @@ MASK = torch.arange(5)[None] < torch.tensor(LENGTHS)[:, None]
 def make(name: str, **keys: Any) -> Seq2SeqEncoder:
     torch.manual_seed(2)
     settings, _ = ENCODERS[name]
-    kind = Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")
-    return kind(input_size=4, **(settings | keys))
+    encoder = Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")
+    return encoder(input_size=4, **(settings | keys))
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -45,8 +45,9 @@ def test_padding_has_no_effect(name: str) -> None:
     assert not outputs[~MASK].any()
     for row, length in enumerate(LENGTHS):
         if length:
-            words = inputs[row : row + 1, :length]
-            alone = encoder(words, MASK[row : row + 1, :length])
+            alone = encoder(
+                inputs[row : row + 1, :length], MASK[row : row + 1, :length]
+            )
             assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
 
 
@@ -269,8 +270,7 @@ def test_character_cnn_equals_loops() -> None:
         padded = torch.cat([tokens[row, :length], torch.zeros(2, 2)])
         features = [torch.zeros(3)]
         for start in range(length):
-            window = padded[start : start + 3].T
-            features.append((weight * window).sum((1, 2)) + bias)
+            features.append((weight * padded[start : start + 3].T).sum((1, 2)) + bias)
         torch.testing.assert_close(vectors[row], torch.stack(features).amax(0))
 
 

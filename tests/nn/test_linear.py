@@ -129,8 +129,7 @@ def test_second_derivatives(rows: int) -> None:
         made = [
             one.detach().to(dtype).requires_grad_() for one in (inputs, first, last)
         ]
-        hidden = torch.tanh(functional.linear(made[0], made[1]))
-        outputs = function(hidden, made[2])
+        outputs = function(torch.tanh(functional.linear(made[0], made[1])), made[2])
         (gradient,) = torch.autograd.grad(outputs.sum(), made[0], create_graph=True)
         gradient.pow(2).sum().backward()
         found.append([one.grad for one in made])

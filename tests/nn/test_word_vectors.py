@@ -75,8 +75,7 @@ def test_trained_and_fixed_words(file: Path) -> None:
 
 def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
     file.write_text("sea 10 12\nship 12 14\n")
-    new_words = [f"new{i}" for i in range(2000)]
-    vocab = vocabulary("sea", "ship", *new_words)
+    vocab = vocabulary("sea", "ship", *[f"new{i}" for i in range(2000)])
     built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
     assert new.mean().item() == pytest.approx(12, abs=0.1)

@@ -171,8 +171,7 @@ def test_perplexity(
 def test_pairs(surprisal: WordSurprisal) -> None:
     """Sentences that differ in their marks alone are the same for the model."""
     typed, plain = ["It", "isn’t", "“x”"], ["It", "isn't", '"x"']
-    other = ["It", "wasn’t", "“x”"]
-    pairs = [Pair(typed, plain), Pair(typed, other)]
+    pairs = [Pair(typed, plain), Pair(typed, ["It", "wasn’t", "“x”"])]
     alike, different = score_pairs(surprisal, pairs)
     assert (alike.is_tie, different.is_tie) == (True, False)
     assert alike.pair.good == typed and alike.good.words == plain

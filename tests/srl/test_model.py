@@ -87,14 +87,12 @@ def best_path(scores: list[list[float]]) -> list[int]:
 
 def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
     model = build(given=corpus())
-    foreign = instance("Rain fell", 1, "B-ARG9 B-V")
-    output = model(**tensors(model.vocab, [foreign]))
+    output = model(**tensors(model.vocab, [instance("Rain fell", 1, "B-ARG9 B-V")]))
     assert model.f1.report()["labels"]["ARG9"]["gold"] == 1
     kept = -output["logits"][0, 1].log_softmax(0)[model.tags.index("B-V")].item()
     assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
     model.vocab.add_token_to_namespace("B-ARG9", "labels")
-    again = instance("Rain fell", 1, "B-ARG9 B-V")
-    output = model(**tensors(model.vocab, [again]))
+    output = model(**tensors(model.vocab, [instance("Rain fell", 1, "B-ARG9 B-V")]))
     assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
     unknown = instance("Rain fell", 1, "B-X B-Y")
     assert model(**tensors(model.vocab, [unknown]))["loss"].isfinite()

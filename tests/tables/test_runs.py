@@ -55,6 +55,8 @@ def test_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = digest(three, changes=changes)
     monkeypatch.chdir(tmp_path)
     assert digest(three, changes=changes) != here, "another file of the same name"
+    relative = '{ model: { elmo: { model: "./base.jsonnet" } } }'
+    assert digest(relative) == digest(relative.replace(".", str(tmp_path), 1))
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:

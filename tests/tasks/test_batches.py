@@ -175,8 +175,7 @@ def squad(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
 
 
 def coref(draw: st.DrawFn) -> tuple[dict[str, Any], Instance]:
-    count = draw(st.integers(1, 3))
-    sentences = [texts(draw, "coref") for _ in range(count)]
+    sentences = [texts(draw, "coref") for _ in range(draw(st.integers(1, 3)))]
     last = sum(map(len, sentences)) - 1
     clusters = draw(st.sampled_from([None, [[(0, 1), (last, last + 1)]], []]))
     instance = reader("coref").text_to_instance(sentences, clusters=clusters)
@@ -245,8 +244,7 @@ def test_an_instance_alone_equals_itself_in_a_batch(
     def compare(data: st.DataObject, vectors: tuple[bool, bool]) -> None:
         lookup, keep = vectors
         built = model(task, files, elmo=elmo, lookup=lookup, keep=keep)
-        pair = st.composite(DRAWN[task])()
-        drawn = data.draw(st.lists(pair, min_size=1, max_size=6))
+        drawn = data.draw(st.lists(st.composite(DRAWN[task])(), min_size=1, max_size=6))
         instances = [instance for _, instance in drawn]
         for instance in instances:
             reader(task, files / VECTORS).apply_token_indexers(instance)

@@ -29,8 +29,7 @@ def test_long_words_do_not_widen_the_batch(reader: NerReader | CorefReader) -> N
 
 def test_word_ids() -> None:
     vocabulary = Vocabulary(counter={"tokens": {"May": 5, "may": 4, "harbour": 3}})
-    words = ("May", "may", "Harbour", "MAY", "Harrow", "@@PADDING@@")
-    tokens = list(map(Token, words))
+    tokens = list(map(Token, ("May", "may", "Harbour", "MAY", "Harrow", "@@PADDING@@")))
     indexed = WordIndexer().tokens_to_indices(tokens, vocabulary)
     assert indexed == {"tokens": [2, 3, 4, 3, 1, 1]}
     counter: dict[str, dict[str, int]] = {"words": {"May": 1, "may": 0}}

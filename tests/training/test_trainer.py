@@ -2,6 +2,7 @@
 Exact resumption: runs interrupted anywhere, with everything that an epoch sums up.
 """
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -135,12 +136,10 @@ def train(folder: Path, **options: Any) -> dict[str, Any]:
 
 
 def interrupt_at(model: Model, step: int) -> None:
-    passes = 0
+    passes = itertools.count(1)
 
     def count(module: Model, inputs: Any) -> None:
-        nonlocal passes
-        passes += 1
-        if passes == step:
+        if next(passes) == step:
             raise Interrupted
 
     model.register_forward_pre_hook(count)
@@ -175,12 +174,13 @@ def test_an_interrupted_run_equals_an_uninterrupted_one(
 
 def test_an_epoch_without_a_batch_is_an_error(tmp_path: Path) -> None:
     trainer = trainer_in(tmp_path)
-    trainer.data_loader = MultiProcessDataLoader(
-        Numbers(), "3", batch_size=4, drop_last=True
-    )
-    trainer.data_loader.index_with(trainer.model.vocab)
+    loader = MultiProcessDataLoader(Numbers(), "3", batch_size=4, drop_last=True)
+    loader.index_with(trainer.model.vocab)
+    trainer.data_loader = loader
     with pytest.raises(InputError, match="data_loader: expected batches, got none"):
         trainer.train()
+    with pytest.raises(InputError, match="validation_data_loader: drop_last leaves"):
+        type(trainer)(Noisy(), trainer.optimizer, loader, validation_data_loader=loader)
 
 
 def test_metrics_of_the_best_epoch_are_its_own(tmp_path: Path) -> None:

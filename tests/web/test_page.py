@@ -385,8 +385,7 @@ def view_of(page: Any) -> Any:
 def test_hostile_links_are_text(key: str, show: Show) -> None:
     for value in [*HOSTILE, "__proto__", "constructor", "null", "[[1]]", "{}", "\0"]:
         link = {"view": "ner", "model": "ner", key: value}
-        message = MESSAGE if key != "view" else "article"
-        page = show(link, drawn=message)
+        page = show(link, drawn=MESSAGE if key != "view" else "article")
         page.wait_for_load_state("networkidle")
         assert page.evaluate("typeof bad") == "undefined"
         assert page.locator("#ready img, #ready script").count() == 0

@@ -46,7 +46,8 @@ def print_models(text: str) -> None:
     """
     found = {}
     for name, model in {BUNDLED: BUNDLED_MODEL, **MODELS}.items():
-        if _fits(text.lower(), name, model):
+        searched = [name, *model.aliases, model.language, model.domain]
+        if text.lower() in " ".join(searched).lower():
             found[name] = model
     if not found:
         raise InputError(
@@ -63,11 +64,6 @@ def print_models(text: str) -> None:
     if len(found) == 1:
         for name, model in found.items():
             _print_details(name, model)
-
-
-def _fits(text: str, name: str, model: PublishedModel) -> bool:
-    searched = [name, *model.aliases, model.language, model.domain]
-    return text in " ".join(searched).lower()
 
 
 def _print_details(name: str, model: PublishedModel) -> None:

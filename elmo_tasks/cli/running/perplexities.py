@@ -2,6 +2,7 @@
 
 import re
 
+from elmo_tasks.errors import escaped
 from elmo_tasks.pretraining.export import TrainedModel
 from elmo_tasks.pretraining.scores.perplexity import PerplexityReport
 
@@ -34,8 +35,4 @@ def cell(text: str) -> str:
     A text in one cell of a table: what would end the cell, or is no Unicode, is
     escaped. Names of files and of groups can contain both.
     """
-    return _NOT_IN_A_CELL.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return repr(found[0])[1:-1]
+    return _NOT_IN_A_CELL.sub(escaped, text)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from elmo_tasks.cli.arguments import STANDARD_INPUT, table_options
 from elmo_tasks.cli.running.perplexities import cell, weights_line
 from elmo_tasks.elmo.devices import opened_device
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import shown
 from elmo_tasks.pretraining.export import TrainedModel, load_trained, packed
 from elmo_tasks.pretraining.scores.file_sentences import read_file
 from elmo_tasks.pretraining.scores.surprisal import WordSurprisal, require_kept
@@ -25,9 +25,11 @@ from elmo_tasks.system.files import (
     atomic_write,
     check_output_path,
     require_distinct,
-    require_new,
 )
 from elmo_tasks.system.terminal import terminal_bar
+
+TABLE = ("a table with tabs, such as words.tsv", ".tsv", ".txt")
+"""A format, as in `check_output_path`."""
 
 
 def write_tables(args: argparse.Namespace) -> None:
@@ -83,12 +85,7 @@ def check_outputs(
         read.append(model)
         read.extend(Path(model).glob("*"))
     for output in outputs:
-        check_output_path(output, read=read, device=True)
-        if output.lower().endswith((".csv", ".xlsx", ".json", ".jsonl", ".parquet")):
-            problem = "expected the name of a table with tabs, such as words.tsv"
-            raise InputError(f"{problem}, got {output}")
-        if Path(output).is_file() and not force:
-            require_new(output)
+        check_output_path(output, read=read, device=True, force=force, format=TABLE)
 
 
 def input_files(given: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from elmo_tasks.cli.arguments import STANDARD_INPUT
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import token_bar
+from elmo_tasks.elmo.vectors.hdf5_writer import HDF5
 from elmo_tasks.errors import InputError
 from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.system.files import check_output_path
@@ -24,7 +25,7 @@ def write_file(args: argparse.Namespace) -> None:
     read = [input_file]
     if args.output not in OUTPUTS:  # an archive
         read.append(args.output)
-    check_output_path(args.output_file, read=read)
+    check_output_path(args.output_file, read=read, format=HDF5)
     settings = {"input": args.input_file}
     if args.column is not None:
         settings["column"] = args.column

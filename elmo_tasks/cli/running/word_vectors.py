@@ -9,7 +9,10 @@ from elmo_tasks.elmo.vectors.static import frequent_words
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.vector_files import write_word_vectors
 from elmo_tasks.option_values import OUTPUTS
-from elmo_tasks.system.files import check_output_path, require_new
+from elmo_tasks.system.files import check_output_path
+
+VECTORS = ("text, such as vectors.txt or vectors.txt.gz", ".txt", ".gz")
+"""A format, as in `check_output_path`."""
 
 
 def write(args: argparse.Namespace) -> None:
@@ -20,10 +23,9 @@ def write(args: argparse.Namespace) -> None:
         layers = int(layers)
     elif layers not in OUTPUTS:  # an archive
         read.append(layers)
-    check_output_path(args.output, read=read)
-    if not args.force:
-        require_new(args.output)
+    check_output_path(args.output, read=read, force=args.force)
     elmo = open_elmo(args, args.output)
+    check_output_path(args.output, format=VECTORS)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     with token_bar() as bar:
         vectors = elmo.mean_vectors(

@@ -85,8 +85,7 @@ def save_model(
         if converted is None:
             layers.opened_files().copy_to(aside)
         else:
-            bilm = _exact_bilm(layers)
-            bilm.save_files(*[aside / name for name in names])
+            _exact_bilm(layers).save_files(*[aside / name for name in names])
         if files is not None and files.vocabulary is not None:
             shutil.copy(files.vocabulary, aside / VOCABULARY_FILE)
         write_card(aside, layers, about, kept=folder / CARD_FILE, name=name)

@@ -36,10 +36,13 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.hdf5 import new_hdf5
 from elmo_tasks.option_values import BatchSizes, Pooling
 from elmo_tasks.settings import PathLike, checked
-from elmo_tasks.system.files import atomic_write, check_output_path, require_new
+from elmo_tasks.system.files import atomic_write, check_output_path
 
 Lines = Iterable[tuple[int, Line]]
 """Lines, or lists of words, with their numbers, counted from 1."""
+
+HDF5 = ("an HDF5 file, such as vectors.hdf5", ".hdf5", ".h5")
+"""A format, as in `check_output_path`."""
 
 _LONGEST_STRING = 2**31 - 1
 
@@ -79,7 +82,7 @@ def write_vectors(
 
     Raises `InputError` if a line is invalid, `out` exists, or the disk is full.
     """
-    check_output_path(out)
+    check_output_path(out, force=force, format=HDF5)
     out = Path(out)
     sizes = sizes or BatchSizes()
     attributes = dict(settings or {})
@@ -87,8 +90,6 @@ def write_vectors(
         if model.stored == "int8":
             raise InputError("int8: expected vectors of tokens, not pooled ones")
         attributes[POOLING] = pooling
-    if not force:
-        require_new(out)
     sentences, counts = _read(lines, parse, sizes, attributes.get("input", "text"))
     started(counts)
     listed = _sentence_to_index(sentences)

@@ -211,12 +211,12 @@ class Planner:
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = _seeded(self.resolved[row.name], seed)
-        for key in DATA_PATHS:
+        for key in (*DATA_PATHS, "model"):
             config = with_overrides(config, absolute(key, config.get(key)))
         plan: dict[str, Any] = {
             "config": config,
             "cached": self._cached and is_cacheable(config),
-            "file": absolute("file", row.file).get("file"),
+            "file": absolute("file", row.file).get("file", row.file),
             "finetune": row.finetune,
             "bilm_of": None,
             "ensemble": None,

@@ -115,8 +115,7 @@ class CoupledLstm(Encoder):
         outputs = []
         for step in products.split(batch_sizes, 1):
             running = step.shape[1]
-            received = hidden[:, :running] * kept[:, :running]
-            gates = torch.baddbmm(step, received, weight)
+            gates = torch.baddbmm(step, hidden[:, :running] * kept[:, :running], weight)
             gates = gates.to(cell.dtype)  # autocast returns fewer bits
             i, j, o = gates.chunk(3, 2)  # [2, running, H] each
             cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())

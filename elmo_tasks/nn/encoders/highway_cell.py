@@ -55,8 +55,7 @@ def step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
     cell.mul_(f).addcmul_(i, g)
     torch.mul(cell, 2.0, out=squashed)
     squashed.sigmoid_().mul_(2.0).sub_(1.0)
-    exposed = o * squashed
-    torch.lerp(k, exposed, t, out=output)
+    torch.lerp(k, o * squashed, t, out=output)
 
 
 def step_back(

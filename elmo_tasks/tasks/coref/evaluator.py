@@ -18,7 +18,8 @@ class CorefEvaluator(OfficialEvaluator):
     Writes the response to `FILE` and the key to `FILE.key`, so that `perl scorer.pl all
     FILE.key FILE` scores them. Both have the columns of CoNLL-2012: document, part,
     number and word, and the clusters in the last one; the others are empty. See
-    `OfficialEvaluator`.
+    `OfficialEvaluator`. Each document begins with a part of its own, the next free one
+    where another document has its name.
     """
 
     answers = "clusters"
@@ -26,15 +27,19 @@ class CorefEvaluator(OfficialEvaluator):
 
     def text(self, answers: Answers) -> str:
         lines = []
+        seen = set[tuple[str, int]]()
         for known, clusters in sorted(answers, key=by_line):
             key = known["key"]
             part = known["part"]
+            while (key, part) in seen:
+                part += 1
+            seen.add((key, part))
             sentences = known["sentences"]
             cells = iter(cluster_cells(clusters or [], length=sum(map(len, sentences))))
             lines.append(f"#begin document ({key}); part {part:03d}")
             for sentence in sentences:
                 for number, word in enumerate(sentence):
-                    columns = [key, str(part), str(number), word]
+                    columns = [key, str(known["part"]), str(number), word]
                     columns += EMPTY_COLUMNS
                     columns.append(next(cells))
                     lines.append("\t".join(columns))

@@ -44,7 +44,10 @@ def describe(file: str | Path) -> dict[str, Any]:
         require_registered(config, file)
         kind = config["model"]["type"]
         predictor = Model.by_name(kind).default_predictor
-        count = sum([_size(value) for value in state.values()])
+        count = 0
+        for value in state.values():
+            if hasattr(value, "numel"):
+                count += value.numel()
         opener = opener_of(config)
         if opener is not None:
             needed = opener.needs(folder, config, weights, predictor)
@@ -70,10 +73,6 @@ def describe(file: str | Path) -> dict[str, Any]:
             "vocabulary": _vocabulary(folder / VOCABULARY),
             "needs": needed,
         }
-
-
-def _size(value: Any) -> int:
-    return int(value.numel()) if hasattr(value, "numel") else 0
 
 
 def need(what: str, name: str, found: str | None, advice: str | None = None) -> Need:

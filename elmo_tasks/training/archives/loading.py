@@ -4,6 +4,7 @@ each fault is one error.
 """
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ from elmo_tasks.training.config import spread_seed
 from elmo_tasks.training.data.subsampling import SHARE_LOADER, WHOLE, Part
 from elmo_tasks.training.parts import constructing, params_of
 from elmo_tasks.training.pass_loss import loss_of_pass
+
+logger = logging.getLogger(__name__)
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 
@@ -197,8 +200,11 @@ def data_loader(
 ) -> DataLoader:
     """
     The archive's data loader for validation, on all instances of another file or of a
-    part of it, perhaps with batches of another size.
+    part of it, perhaps with batches of another size. Warns of `max_instances`.
     """
+    most = archive.validation_dataset_reader.max_instances
+    if most is not None:
+        logger.warning("%s: dataset_reader.max_instances: at most %d read", file, most)
     key = "validation_data_loader"
     if not archive.config.get(key):
         key = "data_loader"

@@ -51,8 +51,7 @@ class WordLSTM(nn.Module):
         rows[mask] = torch.tensor([self.row_of.get(word, 0) for word in words])
         vectors = self.vectors(rows)  # [B, T, D]
         states, _ = self.lstm(vectors)
-        layers = torch.stack([vectors, states])  # [L+1, B, T, D]
-        return LayerOutput(layers * mask[:, :, None], mask)
+        return LayerOutput(torch.stack([vectors, states]) * mask[:, :, None], mask)
 
 
 def write(folder: Path, seed: int = 1) -> dict[str, str]:

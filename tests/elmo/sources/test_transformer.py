@@ -220,8 +220,7 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
     encoded = tokenizer(sentence, is_split_into_words=True, add_special_tokens=False)
     framed_word = tokenizer.backend_tokenizer.encode(["a"], is_pretokenized=True)
     before = framed_word.word_ids.index(0)
-    special = framed_word.word_ids.count(None)
-    limit, length = LIMIT - special, len(encoded.input_ids)
+    limit, length = LIMIT - framed_word.word_ids.count(None), len(encoded.input_ids)
     step = limit - limit // 2
     starts = list(range(0, max(1, length - limit + step), step))
     states = []  # of each window, [L+1, S, D]
