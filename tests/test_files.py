@@ -147,9 +147,9 @@ def test_a_hyphen_is_no_output(device: bool, hint: str) -> None:
 
 def test_a_name_does_not_end_in_another_format() -> None:
     vectors = ("vectors", ".hdf5", ".h5")
-    for name in ("v.hdf5", "v.H5", "v", "v.npz.new"):
+    for name in ("v.hdf5", "v.H5", "v.txt", "v.npz.new"):
         check_output_path(name, format=vectors)
-    for name in ("v.npz", "v.hdf5.gz", "v.TXT"):
+    for name in ("v.npz", "v.hdf5.gz", "v.TSV"):
         with pytest.raises(InputError, match=f"name of vectors, got {name}"):
             check_output_path(name, format=vectors)
 

@@ -20,13 +20,13 @@ logger = logging.getLogger(__name__)
 LOCK = ".elmo_tasks.lock"
 """The file that a process locks while it writes to a folder."""
 
-PLAIN = ("JSON or text, such as scores.json", ".json", ".jsonl", ".txt")
+PLAIN = ("JSON or text, such as scores.json", ".json", ".jsonl")
 """A format: what the file is, and the suffixes of its name."""
 
 FORMATS = re.compile(
-    r"\.(csv|tsv|xlsx|jsonl?|txt|parquet|np[yz]|h5|hdf5|bin|pt|pkl|gz|zst|xz|bz2|zip)"
+    r"\.(csv|tsv|xlsx|jsonl?|parquet|np[yz]|h5|hdf5|bin|pt|pkl|gz|zst|xz|bz2|zip)"
 )
-"""Suffixes that tell what is in a file."""
+"""Suffixes that tell what is in a file; `.txt` may be anything."""
 
 TEMPORARY = ".*.tmp"
 """The pattern of the names of temporary folders, which killed processes leave."""

@@ -28,7 +28,7 @@ from elmo_tasks.system.files import (
 )
 from elmo_tasks.system.terminal import terminal_bar
 
-TABLE = ("a table with tabs, such as words.tsv", ".tsv", ".txt")
+TABLE = ("a table with tabs, such as words.tsv", ".tsv")
 """A format, as in `check_output_path`."""
 
 

@@ -11,7 +11,7 @@ from elmo_tasks.formats.vector_files import write_word_vectors
 from elmo_tasks.option_values import OUTPUTS
 from elmo_tasks.system.files import check_output_path
 
-VECTORS = ("text, such as vectors.txt or vectors.txt.gz", ".txt", ".gz")
+VECTORS = ("text, such as vectors.txt or vectors.txt.gz", ".gz")
 """A format, as in `check_output_path`."""
 
 
