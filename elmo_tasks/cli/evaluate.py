@@ -57,7 +57,8 @@ def evaluate(args: argparse.Namespace) -> None:
         raise InputError("expected a file to evaluate, got an empty name")
     read = model_files(args)
     read.append(args.input_file)
-    outputs = list(filter(None, (args.output_file, args.predictions_output_file)))
+    named = (args.output_file, args.predictions_output_file)
+    outputs = [file for file in named if file]
     require_distinct(outputs)
     for output in outputs:
         check_output_path(output, read=read, device=True, format=PLAIN)

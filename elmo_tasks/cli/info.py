@@ -46,7 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print a line for each."""
     if args.archive_file:
-        lines = lines_of_archive(_archive(args.archive_file))
+        from elmo_tasks.host import register_classes
+
+        register_classes()
+        from elmo_tasks.training.archives.info import describe
+
+        lines = lines_of_archive(describe(args.archive_file))
     else:
         lines = _lines_of_machine()
     print("\n".join(lines))
@@ -59,9 +64,8 @@ def _lines_of_machine() -> list[str]:
     from elmo_tasks.elmo.devices import cpu_products, cpu_type
 
     packages = [f"{name} {_version(name)}" for name in PACKAGES]
-    gpus = []
-    for number in range(torch.cuda.device_count()):
-        gpus.append(torch.cuda.get_device_name(number))
+    numbers = range(torch.cuda.device_count())
+    gpus = [torch.cuda.get_device_name(number) for number in numbers]
     try:
         data = str(data_root() or f"none, {DATA_VARIABLE} is not set")
     except InputError as error:
@@ -74,15 +78,6 @@ def _lines_of_machine() -> list[str]:
         f"GPU: {', '.join(gpus) or 'none'}",
         f"data: {data}",
     ]
-
-
-def _archive(file: str) -> dict[str, Any]:
-    from elmo_tasks.host import register_classes
-
-    register_classes()
-    from elmo_tasks.training.archives.info import describe
-
-    return describe(file)
 
 
 def lines_of_archive(found: dict[str, Any]) -> list[str]:
@@ -100,8 +95,10 @@ def lines_of_archive(found: dict[str, Any]) -> list[str]:
         f"vocabulary: {', '.join(words) or 'empty'}",
     ]
     for need in found["needs"]:
-        place = need["found"] or need["advice"]
-        lines.append(f"needs: {need['what']} {need['name']}, {place}")
+        if need["found"]:
+            lines.append(f"needs: {need['name']}, found: {need['found']}")
+        else:
+            lines.append(f"needs: {need['what']} {need['name']}, {need['advice']}")
     return lines
 
 

@@ -41,10 +41,10 @@ def check_output_path(
     format: Sequence[str] = (),
 ) -> None:
     """
-    Raises `InputError` if an output cannot be written, would replace one of the input
-    files `read`, or without `force` any file, or has a suffix of another `format`, as
-    in `PLAIN`; to be called before the work starts. With `device`, the output can be a pipe or a device. `-` is
-    rejected: it would be a file of that name.
+    Checks an output before the work starts. Raises `InputError` if it cannot be
+    written, would replace one of the input files `read`, exists and `force` is false,
+    or has the suffix of another `format` (see `PLAIN`). With `device`, it can be a pipe
+    or a device. `-` is rejected: it would be a file of that name.
     """
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")

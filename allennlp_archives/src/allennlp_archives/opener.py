@@ -95,7 +95,7 @@ def _spacy(needs_tags: bool) -> Need:
     from spacy.util import is_package
 
     if is_package(DEFAULT_MODEL):
-        return need("spaCy's", DEFAULT_MODEL, "installed")
+        return need("spaCy's", DEFAULT_MODEL, None, "installed")
     advice = f"python -m spacy download {DEFAULT_MODEL}"
     if needs_tags:
         advice = f"NOT INSTALLED: {advice}"

@@ -62,8 +62,7 @@ def print_models(text: str) -> None:
         print(_ROW.format(name + mark, model.language, model.dimension or "-", domain))
     print(f"* in the cache, {cache_folder()}")
     if len(found) == 1:
-        for name, model in found.items():
-            _print_details(name, model)
+        _print_details(*found.popitem())
 
 
 def _print_details(name: str, model: PublishedModel) -> None:

@@ -25,6 +25,7 @@ def write(args: argparse.Namespace) -> None:
         read.append(layers)
     check_output_path(args.output, read=read, force=args.force)
     elmo = open_elmo(args, args.output)
+    # `open_elmo` rejects the model's own files first.
     check_output_path(args.output, format=VECTORS)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     with token_bar() as bar:

@@ -45,7 +45,8 @@ def is_finished(folder: Path) -> bool:
 
 def write_failure(folder: Path, reason: str) -> None:
     """Add to a plan why its run failed."""
-    write_json(folder / RESULT, (read_json(folder / RESULT) or {}) | {"failed": reason})
+    plan = read_json(folder / RESULT) or {}
+    write_json(folder / RESULT, plan | {"failed": reason})
 
 
 def read_failure(folder: Path) -> str | None:

@@ -17,9 +17,10 @@ class CorefEvaluator(OfficialEvaluator):
     """
     Writes the response to `FILE` and the key to `FILE.key`, so that `perl scorer.pl all
     FILE.key FILE` scores them. Both have the columns of CoNLL-2012: document, part,
-    number and word, and the clusters in the last one; the others are empty. See
-    `OfficialEvaluator`. Each document begins with a part of its own, the next free one
-    where another document has its name.
+    number and word, and the clusters in the last one; the others are empty. If two
+    documents have the same name and part, the `#begin document` line of the second gets
+    another part number, because scorer.pl identifies documents by this line. See
+    `OfficialEvaluator`.
     """
 
     answers = "clusters"
