@@ -129,12 +129,14 @@ def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
     command += [str(out), "--top", "--ray", nodes.address]
     with subprocess.Popen(command) as running:
         end = time.monotonic() + SECONDS
-        while not list(out.glob("*.parquet")):
-            assert running.poll() is None and time.monotonic() < end
-            time.sleep(0.01)
-        nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
-        assert len(list(out.glob("*.parquet"))) < len(texts)
-        assert running.wait(SECONDS) == 0
+        try:
+            while not (written := list(out.glob("*.parquet"))):
+                assert running.poll() is None and time.monotonic() < end
+                time.sleep(0.01)
+            nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+            assert len(written) < 8 and running.wait(SECONDS) == 0
+        finally:
+            running.kill()
     for text in texts:
         require_equal(text, out / f"{text.name}.parquet", "--top")
 

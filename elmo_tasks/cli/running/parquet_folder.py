@@ -17,10 +17,11 @@ from elmo_tasks.cli.arguments import table_options
 from elmo_tasks.cli.running.embedding import open_elmo, read_lines
 from elmo_tasks.elmo.batching import Sentence, blocks, embed_into, parsed
 from elmo_tasks.elmo.sentence_embedder import Elmo
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text.raw_text import open_tokenizer
 from elmo_tasks.formats.text.text_files import list_files
-from elmo_tasks.option_values import OUTPUTS
+from elmo_tasks.option_values import OUTPUTS, BatchSizes
 from elmo_tasks.system.files import atomic_write, require_distinct
 from elmo_tasks.system.ray_cluster import connected, cores_per_process, room_of
 
@@ -42,7 +43,7 @@ def write_folder(args: argparse.Namespace) -> None:
     require_distinct(outputs)
     with connected(args.ray or None) as ray:
         cores = cores_per_process()
-        room = room_of(ray, cores)
+        room_of(ray, cores)
         elmo = open_elmo(args)
         settings = _settings(elmo, args, cores)
         rows = []
@@ -53,12 +54,10 @@ def write_folder(args: argparse.Namespace) -> None:
         if not rows:
             return
         ray.data.DataContext.get_current().enable_progress_bars = False
+        # A task for each: an actor of a lost node may wait forever for its arguments.
         written = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
-            _Writer,
-            fn_constructor_args=(elmo, args, cores, settings),
-            compute=ray.data.ActorPoolStrategy(
-                size=min(room, len(rows)), max_tasks_in_flight_per_actor=1
-            ),
+            _write_row,
+            fn_args=(elmo, args, cores, settings),
             num_cpus=cores,
             num_gpus=int(elmo.device.type == "cuda"),
         )
@@ -103,67 +102,67 @@ def _is_written(output: Path, settings: bytes) -> bool:
     return True
 
 
-class _Writer:
-    """An actor of the cluster, which opens the model once, and writes files."""
+def _write_row(
+    row: dict[str, str],
+    elmo: Elmo,
+    args: argparse.Namespace,
+    cores: int,
+    settings: bytes,
+) -> dict[str, Any]:
+    """What a task of the cluster does."""
+    torch.set_num_threads(cores)
+    tokens = 0
+    error = ""
+    try:
+        tokens = _write(row["file"], Path(row["output"]), elmo, args, settings)
+    except InputError as found:  # which Ray would send as text with a traceback
+        error = str(found)
+    return {"output": row["output"], "tokens": tokens, "error": error}
 
-    def __init__(
-        self, elmo: Elmo, args: argparse.Namespace, cores: int, settings: bytes
-    ) -> None:
-        torch.set_num_threads(cores)
-        self._elmo = elmo
-        self._model = elmo.vector_model(args.output, stored=args.stored)
-        self._args = args
-        self._settings = settings
 
-    def __call__(self, row: dict[str, str]) -> dict[str, Any]:
-        tokens = 0
-        error = ""
-        try:
-            tokens = self._write(row["file"], Path(row["output"]))
-        except InputError as found:  # which Ray would send as text with a traceback
-            error = str(found)
-        return {"output": row["output"], "tokens": tokens, "error": error}
+def _write(
+    file: str, output: Path, elmo: Elmo, args: argparse.Namespace, settings: bytes
+) -> int:
+    """
+    Write a file, whose row groups are the blocks of sentences that a single process
+    computes together, so that vectors are equal to the bit. Returns the number of
+    tokens.
+    """
+    from pyarrow.parquet import ParquetWriter
 
-    def _write(self, file: str, output: Path) -> int:
-        """
-        Write a file, whose row groups are the blocks of sentences that a single process
-        computes together, so that vectors are equal to the bit. Returns the number of
-        tokens.
-        """
-        from pyarrow.parquet import ParquetWriter
+    tokens = 0
+    model = elmo.vector_model(args.output, stored=args.stored)
+    parse, _ = open_tokenizer(args.tokenizer)
+    lines = ((file, number, line) for number, line in read_lines(args, file))
+    schema = _table([], model, elmo.sizes).schema.with_metadata({_METADATA: settings})
+    with (
+        atomic_write(output) as aside,
+        ParquetWriter(aside, schema, compression="zstd") as writer,
+    ):
+        for block in blocks(parsed(lines, parse), elmo.sizes):
+            writer.write_table(_table(block, model, elmo.sizes))
+            tokens += sum([len(sentence.tokens) for sentence in block])
+    return tokens
 
-        tokens = 0
-        parse, _ = open_tokenizer(self._args.tokenizer)
-        lines = ((file, number, line) for number, line in read_lines(self._args, file))
-        schema = self._table([]).schema.with_metadata({_METADATA: self._settings})
-        with (
-            atomic_write(output) as aside,
-            ParquetWriter(aside, schema, compression="zstd") as writer,
-        ):
-            for block in blocks(parsed(lines, parse), self._elmo.sizes):
-                writer.write_table(self._table(block))
-                tokens += sum([len(sentence.tokens) for sentence in block])
-        return tokens
 
-    def _table(self, block: list[Sentence]) -> Any:
-        """A row for each sentence, with a column for each layer, or for one vector."""
-        import pyarrow as arrow
+def _table(block: list[Sentence], model: VectorModel, sizes: BatchSizes) -> Any:
+    """A row for each sentence, with a column for each layer, or for one vector."""
+    import pyarrow as arrow
 
-        model = self._model
-        texts = [sentence.text for sentence in block]
-        tokens = [sentence.tokens for sentence in block]
-        starts = np.cumsum([0, *map(len, tokens)], dtype=np.int32)
-        vectors = np.empty(model.shape(int(starts[-1])), model.dtype)  # [(L,) T, D]
-        own = [vectors[..., start:end, :] for start, end in pairwise(starts)]
-        embed_into(own, model, self._elmo.sizes, block)
-        columns = {
-            "sentence": arrow.array(texts, arrow.string()),
-            "tokens": arrow.array(tokens, arrow.list_(arrow.string())),
-        }
-        layers = {"vectors": vectors}
-        if model.has_layers:
-            layers = {f"layer_{n}": layer for n, layer in enumerate(vectors)}
-        for name, layer in layers.items():
-            values = arrow.FixedSizeListArray.from_arrays(layer.ravel(), model.width)
-            columns[name] = arrow.ListArray.from_arrays(starts, values)
-        return arrow.table(columns)
+    texts = [sentence.text for sentence in block]
+    tokens = [sentence.tokens for sentence in block]
+    starts = np.cumsum([0, *map(len, tokens)], dtype=np.int32)
+    vectors = np.empty(model.shape(int(starts[-1])), model.dtype)  # [(L,) T, D]
+    own = [vectors[..., start:end, :] for start, end in pairwise(starts)]
+    embed_into(own, model, sizes, block)
+    columns = {
+        "sentence": arrow.array(texts, arrow.string()),
+        "tokens": arrow.array(tokens, arrow.list_(arrow.string())),
+    }
+    layers = {"vectors": vectors}
+    if model.has_layers:
+        layers = {f"layer_{n}": layer for n, layer in enumerate(vectors)}
+    for name, layer in layers.items():
+        values = arrow.FixedSizeListArray.from_arrays(layer.ravel(), model.width)
+        columns[name] = arrow.ListArray.from_arrays(starts, values)
+    return arrow.table(columns)
