@@ -39,7 +39,7 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("folder", "budget"), [("elmo_tasks", 125_676), ("tests", 175_699)]
+    ("folder", "budget"), [("elmo_tasks", 125_701), ("tests", 175_694)]
 )
 def test_the_syntax_tree_is_within_its_budget(folder: str, budget: int) -> None:
     found = 0

@@ -3,6 +3,7 @@ The bidirectional language model as an AllenNLP model: loss, carried states, per
 (paper, section 3.1).
 """
 
+import logging
 from typing import Any
 
 import torch
@@ -26,6 +27,8 @@ from elmo_tasks.pretraining.text.stream import LmBatch
 from elmo_tasks.settings import PathLike, Positive, Probability, checked
 from elmo_tasks.training.config import mapped
 from elmo_tasks.training.distributed import process_count
+
+logger = logging.getLogger(__name__)
 
 
 class PerplexityMetric(Perplexity, Metric):
@@ -160,6 +163,11 @@ class BiLMModel(Model):
             self._evaluation_states = output.states
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
+        if batch.begins and unknown > total.counts.sum() / 2:
+            logger.warning(
+                "more than half of the first words of the text are <UNK>: "
+                "is the vocabulary of another text?"
+            )
         counts = output.counts
         if process_count() > 1:
             counts = total.counts.to(counts.device)
